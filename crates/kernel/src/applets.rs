@@ -1,0 +1,89 @@
+//! What applets told the server about themselves: an object per session and applet, kept for ever.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tokio::sync::Mutex;
+
+use crate::{
+    ports::{Catalog, Shelf, StoreError},
+    roster::{News, Roster},
+    update::SessionId,
+};
+
+/// How large one applet's state may grow, as JSON.
+pub const STATE_BYTES: usize = 1 << 20;
+
+/// Whose state it is. Either may be missing: an applet without a session, a session without an applet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AppletKey {
+    pub session: Option<SessionId>,
+    pub slug: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum AppletError {
+    #[error("applet state would be larger than 1 MB")]
+    TooLarge,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+pub struct Applets {
+    catalog: Arc<dyn Catalog>,
+    roster: Arc<Roster>,
+    /// Held from reading to writing, so that no merge is lost to another.
+    merging: Mutex<()>,
+}
+
+impl Applets {
+    pub fn new(catalog: Arc<dyn Catalog>, roster: Arc<Roster>) -> Self {
+        Self { catalog, roster, merging: Mutex::default() }
+    }
+
+    pub async fn state(&self, key: &AppletKey) -> Result<Map<String, Value>, StoreError> {
+        Ok(self.catalog.load(Shelf::AppletState, &name(key)).await?.unwrap_or_default())
+    }
+
+    /// Sets the top-level keys given and leaves the others.
+    pub async fn merge(
+        &self,
+        key: &AppletKey,
+        data: Map<String, Value>,
+    ) -> Result<(), AppletError> {
+        let _merging = self.merging.lock().await;
+        let mut state = self.state(key).await?;
+        state.extend(data);
+        let text = Value::Object(state).to_string();
+        if text.len() > STATE_BYTES {
+            return Err(AppletError::TooLarge);
+        }
+        Ok(self.catalog.put(Shelf::AppletState, &name(key), text).await?)
+    }
+
+    /// Merges, and lets the other connections on the same session know.
+    pub async fn push(
+        &self,
+        key: &AppletKey,
+        data: Map<String, Value>,
+        from: Option<u64>,
+    ) -> Result<(), AppletError> {
+        self.merge(key, data.clone()).await?;
+        let data = Arc::new(Value::Object(data));
+        self.roster.tell(News::AppletState { session: key.session, data, from });
+        Ok(())
+    }
+
+    pub(crate) async fn forget(&self, session: SessionId) -> Result<(), StoreError> {
+        for (name, _) in self.catalog.list(Shelf::AppletState, &format!("{session}/")).await? {
+            self.catalog.discard(Shelf::AppletState, &name).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Slugs have no slash, so no two keys share a name.
+fn name(AppletKey { session, slug }: &AppletKey) -> String {
+    let session = session.map(|session| session.to_string()).unwrap_or_default();
+    format!("{session}/{}", slug.as_deref().unwrap_or_default())
+}

@@ -1,0 +1,206 @@
+//! Listening to a session, from any point in its past.
+
+use std::{
+    any::Any,
+    sync::{Arc, OnceLock},
+    vec,
+};
+
+use tokio::sync::broadcast::{
+    self,
+    error::{RecvError, TryRecvError},
+};
+
+use crate::{
+    session::{Closed, Session},
+    update::{Entry, Seq, Update},
+};
+
+/// How much of the log is in memory at a time for each listener that catches up.
+const PAGE: usize = 256;
+
+/// The sentence being spoken, as far as it has been heard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Draft {
+    pub step: Seq,
+    pub text: String,
+    pub reasoning: String,
+}
+
+impl Draft {
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.reasoning.is_empty()
+    }
+}
+
+/// Where a newcomer stands: the end of the past, the sentence being spoken now, and the future.
+pub struct Following {
+    pub last: Seq,
+    pub draft: Option<Draft>,
+    pub live: broadcast::Receiver<Arc<Told>>,
+}
+
+/// An update on its way to many listeners, with room for what the first of them makes of it.
+pub struct Told {
+    pub update: Update,
+    made: OnceLock<Box<dyn Any + Send + Sync>>,
+}
+
+impl Told {
+    pub fn new(update: Update) -> Self {
+        Self { update, made: OnceLock::new() }
+    }
+
+    /// What `make` makes of the update, made once for all listeners that want a `T`.
+    ///
+    /// There is room for one kind. A listener that wants another makes its own each time.
+    pub fn made<T: Clone + Send + Sync + 'static>(&self, make: impl Fn(&Update) -> T) -> T {
+        let made = self.made.get_or_init(|| Box::new(make(&self.update)));
+        match made.downcast_ref::<T>() {
+            Some(made) => made.clone(),
+            None => make(&self.update),
+        }
+    }
+}
+
+/// What is heard when listening.
+pub enum Heard {
+    /// Told from the log.
+    Past(Entry),
+    /// The past is told up to `last`; this is the sentence being spoken. Comes once at first, and
+    /// again whenever the listener had fallen behind and has caught up.
+    Now {
+        last: Seq,
+        draft: Option<Draft>,
+    },
+    Live(Arc<Told>),
+}
+
+/// A stream of updates that survives falling behind.
+pub struct Feed {
+    session: Session,
+    /// The last fact heard.
+    last: Seq,
+    /// Facts up to here are read from the log.
+    until: Seq,
+    page: vec::IntoIter<Entry>,
+    /// Told when the past is.
+    draft: Option<Option<Draft>>,
+    live: broadcast::Receiver<Arc<Told>>,
+    behind: bool,
+}
+
+impl Feed {
+    /// Everything after `after`, or from now on if nothing is given or it lies in the future.
+    pub async fn open(session: Session, after: Option<Seq>) -> Result<Self, Closed> {
+        let Following { last: until, draft, live } = session.follow().await?;
+        let last = after.map_or(until, |after| after.min(until));
+        let page = Vec::new().into_iter();
+        Ok(Self { session, last, until, page, draft: Some(draft), live, behind: false })
+    }
+
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub fn last(&self) -> Seq {
+        self.last
+    }
+
+    /// `None` once the session is closed or its log cannot be read. Cancel safe.
+    pub async fn next(&mut self) -> Option<Heard> {
+        loop {
+            if self.behind {
+                self.catch_up().await.ok()?;
+            }
+            if let Some(heard) = self.at_hand() {
+                return Some(heard);
+            }
+            if self.last < self.until {
+                self.turn_page().await?;
+                continue;
+            }
+            match self.live.recv().await {
+                Ok(told) => {
+                    if let Some(heard) = self.hear(told) {
+                        return Some(heard);
+                    }
+                }
+                Err(RecvError::Lagged(_)) => self.behind = true,
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    /// What can be heard without waiting, if anything.
+    pub fn next_now(&mut self) -> Option<Heard> {
+        loop {
+            if self.behind {
+                return None;
+            }
+            if let Some(heard) = self.at_hand() {
+                return Some(heard);
+            }
+            if self.last < self.until {
+                return None;
+            }
+            match self.live.try_recv() {
+                Ok(told) => {
+                    if let Some(heard) = self.hear(told) {
+                        return Some(heard);
+                    }
+                }
+                Err(TryRecvError::Lagged(_)) => self.behind = true,
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
+            }
+        }
+    }
+
+    fn at_hand(&mut self) -> Option<Heard> {
+        if let Some(entry) = self.page.next() {
+            self.last = entry.seq;
+            return Some(Heard::Past(entry));
+        }
+        if self.last < self.until {
+            return None;
+        }
+        let draft = self.draft.take()?;
+        Some(Heard::Now { last: self.last, draft })
+    }
+
+    /// Unless it has been heard from the log already.
+    fn hear(&mut self, told: Arc<Told>) -> Option<Heard> {
+        if let Update::Fact(entry) = &told.update {
+            if entry.seq <= self.last {
+                return None;
+            }
+            self.last = entry.seq;
+        }
+        Some(Heard::Live(told))
+    }
+
+    async fn turn_page(&mut self) -> Option<()> {
+        let page = self.session.read(self.last, PAGE).await;
+        let mut page = page
+            .inspect_err(
+                |error| tracing::warn!(session = %self.session.id(), %error, "cannot read the log"),
+            )
+            .ok()?;
+        page.retain(|entry| entry.seq <= self.until);
+        if page.is_empty() {
+            return None;
+        }
+        self.page = page.into_iter();
+        Some(())
+    }
+
+    /// Goes on from the log where the live feed had overtaken us.
+    async fn catch_up(&mut self) -> Result<(), Closed> {
+        let Following { last, draft, live } = self.session.follow().await?;
+        self.until = last;
+        self.draft = Some(draft);
+        self.live = live;
+        self.behind = false;
+        Ok(())
+    }
+}

@@ -1,0 +1,296 @@
+//! The house: opens, lists and lets go of sessions, and holds the ports.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use futures::{StreamExt as _, stream};
+
+use crate::{
+    applets::Applets,
+    feed::Feed,
+    guard::{Guard, Limits, Rejected},
+    ports::{Ports, StoreError},
+    roster::Roster,
+    session::{Closed, Opening, Receipt, SayError, Session},
+    update::{Amendment, Fact, Message, Seq, SessionId, WhenBusy},
+};
+
+/// How many closed rooms may be remembered before they are swept out.
+const SWEEP: usize = 64;
+/// How many sessions are put in order at once after a start.
+const RECOVERING: usize = 16;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// An idle session is let go after so long.
+    pub rest: Duration,
+    pub limits: Limits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { rest: Duration::from_mins(5), limits: Limits::default() }
+    }
+}
+
+pub struct Host {
+    pub ports: Ports,
+    pub roster: Arc<Roster>,
+    pub applets: Applets,
+    guard: Guard,
+    settings: Settings,
+    rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
+    closing: AtomicBool,
+}
+
+/// Where a session lives while it is open.
+#[derive(Default)]
+struct Room {
+    /// Held while the session is opened, or shown out.
+    door: tokio::sync::Mutex<()>,
+    session: Mutex<Option<Session>>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("Session not found: {0}")]
+    Unknown(SessionId),
+    #[error("the server is shutting down")]
+    Closing,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum DeleteError {
+    #[error("Cannot delete session while it is processing")]
+    Busy,
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+/// Why a message was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum PostError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Say(#[from] SayError),
+    #[error("Agent call rejected: {0}")]
+    Rejected(#[from] Rejected),
+}
+
+impl Host {
+    pub async fn start(ports: Ports, settings: Settings) -> Result<Arc<Self>, StoreError> {
+        let roster = Arc::new(Roster::new(ports.catalog.sessions().await?));
+        Ok(Arc::new(Self {
+            applets: Applets::new(ports.catalog.clone(), roster.clone()),
+            guard: Guard::new(settings.limits),
+            settings,
+            rooms: Mutex::default(),
+            closing: AtomicBool::new(false),
+            roster,
+            ports,
+        }))
+    }
+
+    /// Opens the sessions that a crash left with something to do: turns to end, messages to answer.
+    pub async fn recover(&self) {
+        let unfinished = self.roster.all().into_iter().filter(|(_, state)| state.is_unfinished());
+        let open = async |(id, _)| {
+            if let Err(error) = self.open(id).await {
+                tracing::warn!(session = %id, %error, "cannot put the session in order");
+            }
+        };
+        stream::iter(unfinished).for_each_concurrent(RECOVERING, open).await;
+    }
+
+    /// A new session. The folder and the model are the caller's to check.
+    pub async fn create(
+        &self,
+        cwd: &Path,
+        model: &str,
+        name: &str,
+    ) -> Result<SessionId, OpenError> {
+        let id = SessionId(self.ports.clock.id());
+        let room = self.room(id);
+        let _door = room.door.lock().await;
+        let fact = Fact::Opened {
+            cwd: cwd.to_string_lossy().into_owned(),
+            model: model.to_owned(),
+            name: name.to_owned(),
+        };
+        let session = self.opening(id)?.begin(fact).await?;
+        *room.session() = Some(session);
+        Ok(id)
+    }
+
+    /// A handle to a session, opened if it is not.
+    pub async fn open(&self, id: SessionId) -> Result<Session, OpenError> {
+        // Known first, or every misspelt name would get a room.
+        self.roster.get(id).ok_or(OpenError::Unknown(id))?;
+        let room = self.room(id);
+        if let Some(session) = room.live() {
+            return Ok(session);
+        }
+        let _door = room.door.lock().await;
+        if let Some(session) = room.live() {
+            return Ok(session);
+        }
+        let old = room.session().take();
+        if let Some(old) = old {
+            old.gone().await;
+        }
+        // Read only now: the old one may have had a last word.
+        let state = self.roster.get(id).ok_or(OpenError::Unknown(id))?;
+        let session = self.opening(id)?.resume(state).await?;
+        *room.session() = Some(session.clone());
+        Ok(session)
+    }
+
+    /// Whether it is in memory.
+    pub fn is_live(&self, id: SessionId) -> bool {
+        self.rooms().get(&id).is_some_and(|room| room.live().is_some())
+    }
+
+    /// Asks an open session; opens it again should it have been let go in between.
+    async fn with<T>(
+        &self,
+        id: SessionId,
+        ask: impl AsyncFn(Session) -> Result<T, Closed>,
+    ) -> Result<T, OpenError> {
+        loop {
+            let session = self.open(id).await?;
+            if let Ok(answer) = ask(session).await {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// Says something to a session, within the bounds set for agents that talk to each other.
+    pub async fn post(
+        &self,
+        id: SessionId,
+        mut message: Message,
+        when_busy: WhenBusy,
+    ) -> Result<Receipt, PostError> {
+        if message.flow.is_empty() {
+            message.flow = self.ports.clock.id().to_string();
+        }
+        let flow = message.flow.clone();
+        self.guard.check(&flow, id, self.ports.clock.now())?;
+        let say = async |session: Session| session.say(message.clone(), when_busy).await;
+        let receipt = self.with(id, say).await??;
+        if !receipt.repeated {
+            self.guard.note(&flow, id, self.ports.clock.now());
+        }
+        Ok(receipt)
+    }
+
+    /// Ends the running turn, if there is one. A session that is not open has none.
+    pub async fn cancel(&self, id: SessionId) -> Result<bool, StoreError> {
+        let Some(session) = self.rooms().get(&id).and_then(|room| room.live()) else {
+            return Ok(false);
+        };
+        session.cancel().await.unwrap_or(Ok(false))
+    }
+
+    pub async fn amend(&self, id: SessionId, amendment: Amendment) -> Result<(), OpenError> {
+        Ok(self.with(id, async |session| session.amend(amendment.clone()).await).await??)
+    }
+
+    /// Marks it as seen; says whether that was news.
+    pub async fn observe(&self, id: SessionId) -> Result<bool, OpenError> {
+        Ok(self.with(id, async |session| session.observe().await).await??)
+    }
+
+    /// Listens from `after`, or from now on.
+    pub async fn feed(&self, id: SessionId, after: Option<Seq>) -> Result<Feed, OpenError> {
+        self.with(id, async |session| Feed::open(session, after).await).await
+    }
+
+    /// Removes a session and all that belongs to it, unless it is busy.
+    pub async fn delete(&self, id: SessionId) -> Result<(), DeleteError> {
+        loop {
+            let session = self.open(id).await?;
+            let room = self.room(id);
+            let _door = room.door.lock().await;
+            match session.leave().await {
+                Err(Closed) => continue,
+                Ok(false) => return Err(DeleteError::Busy),
+                Ok(true) => session.gone().await,
+            }
+            let cleared = async {
+                self.ports.catalog.remove(id).await?;
+                self.roster.remove(id);
+                self.applets.forget(id).await?;
+                self.ports.attic.clear(id).await
+            };
+            cleared.await.map_err(OpenError::from)?;
+            self.rooms().remove(&id);
+            return Ok(());
+        }
+    }
+
+    /// Lets running turns end within `patience`, then records the rest as interrupted.
+    pub async fn shut(&self, patience: Duration) {
+        self.closing.store(true, Ordering::Relaxed);
+        let live: Vec<Session> = self.rooms().values().filter_map(|room| room.live()).collect();
+        for session in &live {
+            session.close(false).await;
+        }
+        let all_gone = async || {
+            for session in &live {
+                session.gone().await;
+            }
+        };
+        if tokio::time::timeout(patience, all_gone()).await.is_err() {
+            for session in &live {
+                session.close(true).await;
+            }
+            all_gone().await;
+        }
+    }
+
+    fn opening(&self, id: SessionId) -> Result<Opening, OpenError> {
+        if self.closing.load(Ordering::Relaxed) {
+            return Err(OpenError::Closing);
+        }
+        let (ports, roster) = (self.ports.clone(), self.roster.clone());
+        Ok(Opening { id, ports, roster, rest: self.settings.rest })
+    }
+
+    fn room(&self, id: SessionId) -> Arc<Room> {
+        let mut rooms = self.rooms();
+        if rooms.len() > SWEEP && !rooms.contains_key(&id) {
+            rooms.retain(|_, room| Arc::strong_count(room) > 1 || !room.is_left());
+        }
+        rooms.entry(id).or_default().clone()
+    }
+
+    fn rooms(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Room>>> {
+        self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Room {
+    fn session(&self) -> MutexGuard<'_, Option<Session>> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn live(&self) -> Option<Session> {
+        self.session().as_ref().filter(|session| !session.is_closed()).cloned()
+    }
+
+    /// Whether nobody lives here, not even someone with a last word to write.
+    fn is_left(&self) -> bool {
+        self.session().as_ref().is_none_or(Session::is_gone)
+    }
+}

@@ -1,0 +1,19 @@
+//! What remains of Megaron when every wire, vendor and disk is taken away.
+//!
+//! A session is one task that owns one log. Callers send it [`update::Command`]s; it appends
+//! [`update::Fact`]s and passes on [`update::Signal`]s; both leave as one stream of updates that a
+//! [`feed::Feed`] follows from any point. A wire protocol is a translator of that stream.
+
+pub mod applets;
+pub mod ask;
+pub mod feed;
+pub mod guard;
+pub mod host;
+pub mod ports;
+pub mod prompt;
+pub mod roster;
+pub mod session;
+pub mod state;
+pub mod toolbox;
+mod turn;
+pub mod update;

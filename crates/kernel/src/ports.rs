@@ -1,0 +1,193 @@
+//! What the kernel needs from the world.
+
+use std::{path::PathBuf, sync::Arc};
+
+use futures::{future::BoxFuture, stream::BoxStream};
+use jiff::Timestamp;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::{
+    prompt::Prompt,
+    state::State,
+    toolbox::Toolbox,
+    update::{Entry, Failure, Seq, SessionId, Usage},
+};
+
+pub type Stored<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+/// The append-only store of every session's facts.
+pub trait Log: Send + Sync {
+    /// Returns once the whole batch would survive a power cut; on an error nothing of it is kept.
+    fn append(&self, batch: Batch) -> Stored<'_, ()>;
+
+    /// The oldest `limit` entries after `after`, oldest first.
+    fn read(&self, session: SessionId, after: Seq, limit: usize) -> Stored<'_, Vec<Entry>>;
+
+    /// The newest `limit` entries before `before`, newest first.
+    fn read_back(&self, session: SessionId, before: Seq, limit: usize) -> Stored<'_, Vec<Entry>>;
+
+    /// The entry whose message carries this key.
+    fn keyed(&self, session: SessionId, key: &str) -> Stored<'_, Option<Entry>>;
+
+    /// Notes more of the sentence being spoken. Soon safe from a crash of the process, and it waits
+    /// for nothing: losing a word of it is not an error.
+    fn draft(&self, session: SessionId, text: &str);
+
+    /// What was noted of an unfinished sentence.
+    fn drafted(&self, session: SessionId) -> Stored<'_, String>;
+}
+
+/// Facts of one session that are stored together, with what they add up to.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    pub session: SessionId,
+    /// In order and without a hole, beginning right after what is stored.
+    pub entries: Vec<Arc<Entry>>,
+    pub state: Arc<State>,
+    /// Whether what was drafted is now said, or never will be.
+    pub ends_draft: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The log has moved on without us: two owners write one session.
+    #[error("another writer has changed session {0}")]
+    Conflict(SessionId),
+    #[error("the data directory cannot be used: {0}")]
+    Unavailable(String),
+}
+
+/// Things looked up by name.
+pub trait Catalog: Send + Sync {
+    fn sessions(&self) -> Stored<'_, Vec<(SessionId, State)>>;
+
+    /// Forgets a session, its log and its draft.
+    fn remove(&self, session: SessionId) -> Stored<'_, ()>;
+
+    fn get(&self, shelf: Shelf, name: &str) -> Stored<'_, Option<String>>;
+    fn put(&self, shelf: Shelf, name: &str, value: String) -> Stored<'_, ()>;
+    fn discard(&self, shelf: Shelf, name: &str) -> Stored<'_, ()>;
+
+    /// Every record whose name begins with `prefix`, by name.
+    fn list(&self, shelf: Shelf, prefix: &str) -> Stored<'_, Vec<(String, String)>>;
+}
+
+/// The kinds of record in a [`Catalog`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Shelf {
+    Preferences,
+    /// What each client looks at.
+    Clients,
+    AppletState,
+}
+
+impl Shelf {
+    pub const ALL: [Self; 3] = [Self::Preferences, Self::Clients, Self::AppletState];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Preferences => "preferences",
+            Self::Clients => "clients",
+            Self::AppletState => "applet-state",
+        }
+    }
+}
+
+impl dyn Catalog {
+    /// A record in the shape we gave it. One that no longer has that shape counts as absent.
+    pub async fn load<T: DeserializeOwned>(
+        &self,
+        shelf: Shelf,
+        name: &str,
+    ) -> Result<Option<T>, StoreError> {
+        Ok(self.get(shelf, name).await?.and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    pub async fn save(
+        &self,
+        shelf: Shelf,
+        name: &str,
+        value: &impl Serialize,
+    ) -> Result<(), StoreError> {
+        let text = serde_json::to_string(value)
+            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        self.put(shelf, name, text).await
+    }
+}
+
+/// Files that came with messages.
+pub trait Attic: Send + Sync {
+    /// Returns once the file would survive a power cut.
+    fn keep(&self, session: SessionId, extension: &str, bytes: Vec<u8>) -> Stored<'_, PathBuf>;
+
+    fn clear(&self, session: SessionId) -> Stored<'_, ()>;
+}
+
+/// A language model that streams one reply.
+pub trait Model: Send + Sync {
+    /// How many bytes of conversation it should be shown at most.
+    fn budget(&self) -> usize;
+
+    /// Dropping the stream stops the request.
+    fn stream(&self, prompt: &Prompt) -> BoxStream<'static, Result<Piece, ModelError>>;
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    Text(String),
+    Reasoning(String),
+    Call { id: String, name: String, args: Value },
+    Usage(Usage),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelError {
+    pub kind: Failure,
+    pub message: String,
+}
+
+/// The models there are.
+pub trait Models: Send + Sync {
+    fn list(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ModelError>>;
+    fn find(&self, id: &str) -> Option<Arc<dyn Model>>;
+    fn default_id(&self) -> String;
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelInfo {
+    pub id: String,
+    pub name: String,
+    /// What a request costs, relative to others.
+    pub cost: f64,
+}
+
+/// Time and chance.
+pub trait Clock: Send + Sync {
+    fn now(&self) -> Timestamp;
+    /// A new name that sorts after earlier ones.
+    fn id(&self) -> Uuid;
+}
+
+/// All of them, as every session is given them.
+#[derive(Clone)]
+pub struct Ports {
+    pub log: Arc<dyn Log>,
+    pub catalog: Arc<dyn Catalog>,
+    pub attic: Arc<dyn Attic>,
+    pub models: Arc<dyn Models>,
+    pub tools: Arc<Toolbox>,
+    pub clock: Arc<dyn Clock>,
+    /// Where sessions work that name no folder of their own.
+    pub workspace: PathBuf,
+}
+
+impl Ports {
+    /// A session's folder, or the workspace if that is gone.
+    pub fn cwd(&self, recorded: &str) -> PathBuf {
+        let recorded = PathBuf::from(recorded);
+        if recorded.is_dir() { recorded } else { self.workspace.clone() }
+    }
+}

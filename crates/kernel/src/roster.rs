@@ -1,0 +1,136 @@
+//! Every session there is and how it stands, with news of what changes: a fold over facts, held in memory.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use serde_json::Value;
+use tokio::sync::broadcast;
+
+use crate::{
+    state::State,
+    update::{Entry, Fact, Seq, SessionId},
+};
+
+/// How much news a listener may miss before it must look at the whole list again.
+const NEWS_DEPTH: usize = 1024;
+
+/// What everybody in the house hears, whichever session they look at.
+#[derive(Clone, Debug, PartialEq)]
+pub enum News {
+    Session {
+        session: SessionId,
+        /// Its place in the session's history: right after this fact.
+        after: Seq,
+        change: Change,
+    },
+    /// The state of an applet changed; `from` is the connection that changed it.
+    AppletState { session: Option<SessionId>, data: Arc<Value>, from: Option<u64> },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    Created,
+    Deleted,
+    Renamed,
+    Busy(bool),
+    /// An answer came that nobody has seen; so many sessions have one.
+    Idle {
+        unobserved: usize,
+    },
+    Observed {
+        unobserved: usize,
+    },
+}
+
+pub struct Roster {
+    inner: Mutex<Inner>,
+    news: broadcast::Sender<News>,
+}
+
+#[derive(Default)]
+struct Inner {
+    sessions: HashMap<SessionId, Arc<State>>,
+    unobserved: usize,
+}
+
+impl Roster {
+    pub fn new(sessions: impl IntoIterator<Item = (SessionId, State)>) -> Self {
+        let sessions: HashMap<_, _> =
+            sessions.into_iter().map(|(id, state)| (id, Arc::new(state))).collect();
+        let unobserved = sessions.values().filter(|state| state.unobserved).count();
+        let inner = Mutex::new(Inner { sessions, unobserved });
+        Self { inner, news: broadcast::Sender::new(NEWS_DEPTH) }
+    }
+
+    pub fn get(&self, session: SessionId) -> Option<Arc<State>> {
+        self.inner().sessions.get(&session).cloned()
+    }
+
+    pub fn all(&self) -> Vec<(SessionId, Arc<State>)> {
+        self.inner().sessions.iter().map(|(id, state)| (*id, state.clone())).collect()
+    }
+
+    pub fn len(&self) -> usize {
+        self.inner().sessions.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn unobserved(&self) -> usize {
+        self.inner().unobserved
+    }
+
+    pub fn listen(&self) -> broadcast::Receiver<News> {
+        self.news.subscribe()
+    }
+
+    pub fn tell(&self, news: News) {
+        // An error only means that nobody is listening now.
+        self.news.send(news).ok();
+    }
+
+    /// Notes what the session's own task has stored. The news of it is out before the session
+    /// itself tells of the facts, so that a listener to both can put them in order.
+    pub(crate) fn update(&self, session: SessionId, state: &Arc<State>, entries: &[Arc<Entry>]) {
+        let mut inner = self.inner();
+        let old = inner.sessions.insert(session, state.clone());
+        let was_unobserved = old.as_ref().is_some_and(|old| old.unobserved);
+        let was_busy = old.as_ref().is_some_and(|old| old.is_busy());
+        inner.unobserved += usize::from(state.unobserved);
+        inner.unobserved -= usize::from(was_unobserved);
+        let unobserved = inner.unobserved;
+        let tell = |after, change| self.tell(News::Session { session, after, change });
+        if old.is_none() {
+            tell(state.last, Change::Created);
+        }
+        if entries.iter().any(|entry| matches!(entry.fact, Fact::Renamed { .. })) {
+            tell(state.last, Change::Renamed);
+        }
+        match (was_unobserved, state.unobserved) {
+            (false, true) => tell(state.last, Change::Idle { unobserved }),
+            (true, false) => tell(state.last, Change::Observed { unobserved }),
+            _ => (),
+        }
+        match (was_busy, &state.turn) {
+            (false, Some(turn)) => tell(turn.said.before(), Change::Busy(true)),
+            (true, None) => tell(state.last, Change::Busy(false)),
+            _ => (),
+        }
+    }
+
+    pub(crate) fn remove(&self, session: SessionId) {
+        let mut inner = self.inner();
+        let Some(state) = inner.sessions.remove(&session) else { return };
+        inner.unobserved -= usize::from(state.unobserved);
+        drop(inner);
+        self.tell(News::Session { session, after: state.last, change: Change::Deleted });
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,350 @@
+//! The vocabulary: what a caller wishes, what has happened, and what is merely passing by.
+
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use crate::{
+    feed::Following,
+    ports::StoreError,
+    session::{Receipt, SayError},
+};
+
+/// The name of a session, for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionId(pub Uuid);
+
+impl SessionId {
+    /// Reads the one spelling that [`fmt::Display`] writes; anything else names no session.
+    pub fn parse(text: &str) -> Option<Self> {
+        let id = Self(Uuid::try_parse(text).ok()?);
+        (id.to_string() == text).then_some(id)
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Position of an [`Entry`] in its session's log; the first entry is 1.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Seq(pub u64);
+
+impl Seq {
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+
+    #[must_use]
+    pub fn before(self) -> Self {
+        Self(self.0.saturating_sub(1))
+    }
+}
+
+/// A wish addressed to a session.
+pub enum Command {
+    /// Speak. The receipt comes once the message is safe in the log.
+    Say { message: Message, when_busy: WhenBusy, reply: oneshot::Sender<Result<Receipt, SayError>> },
+    /// Stop the running turn; the reply says whether there was one.
+    Cancel { reply: oneshot::Sender<Result<bool, StoreError>> },
+    /// Change what is known about the session, all of it or nothing.
+    Amend { amendment: Amendment, reply: oneshot::Sender<Result<(), StoreError>> },
+    /// Somebody has seen it; the reply says whether that was news.
+    Observe { reply: oneshot::Sender<Result<bool, StoreError>> },
+    /// Pass this on to whoever is listening.
+    Tell(Signal),
+    /// Start listening. Answered by the session itself, so that backlog and live feed meet
+    /// without a gap or an overlap.
+    Follow { reply: oneshot::Sender<Following> },
+    /// Take no more wishes. With `now`, a running turn is recorded as interrupted.
+    Close { now: bool },
+    /// Close, unless a turn is running; the reply says whether it will.
+    Leave { reply: oneshot::Sender<bool> },
+}
+
+/// What to do with a message that comes while a turn is running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenBusy {
+    Refuse,
+    Queue,
+}
+
+/// What a person or an agent may change about a session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Amendment {
+    pub name: Option<String>,
+    pub env_hint: Option<String>,
+    pub context: Option<ContextChange>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContextChange {
+    pub set: String,
+    pub items: Vec<String>,
+    pub merge: bool,
+}
+
+/// Named sets of things worth remembering: files, ports, an applet.
+pub type Context = BTreeMap<String, Vec<String>>;
+
+/// Something that happened. Kept for ever; a session's state is a fold over these.
+///
+/// The shape is that of the log alone. Changes are additive, so that old logs stay readable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "fact", rename_all = "snake_case")]
+pub enum Fact {
+    Opened {
+        cwd: String,
+        model: String,
+        #[serde(default)]
+        name: String,
+    },
+    Renamed {
+        name: String,
+    },
+    EnvHinted {
+        hint: String,
+    },
+    /// One set changed; the whole context is kept, because every listener needs the whole.
+    ContextChanged {
+        set: String,
+        context: Context,
+    },
+    Observed,
+    /// A message came while a turn was running and waits for its own.
+    Queued(Message),
+    /// A message was spoken, and a turn that answers it began.
+    Said {
+        #[serde(flatten)]
+        message: Message,
+        /// Where it had waited.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queued: Option<Seq>,
+    },
+    /// The model was asked, for the first or another time in this turn.
+    StepStarted {
+        index: u32,
+    },
+    Answered(Answer),
+    ToolReturned {
+        call: String,
+        output: Output,
+    },
+    TurnEnded(Outcome),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    pub text: String,
+    #[serde(default)]
+    pub origin: Origin,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+    /// The chain of calls between agents that this message belongs to.
+    #[serde(default)]
+    pub flow: String,
+    /// The sender's own name for this message: saying it again under the same name changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+}
+
+impl Message {
+    pub fn from_user(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            origin: Origin::User,
+            attachments: Vec::new(),
+            flow: String::new(),
+            key: None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum Origin {
+    #[default]
+    User,
+    Applet {
+        slug: String,
+    },
+    Agent {
+        session: String,
+    },
+    Schedule {
+        slug: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attachment {
+    pub path: PathBuf,
+    pub mime: String,
+    pub name: String,
+}
+
+/// All that the model said in one step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The [`Fact::StepStarted`] it belongs to.
+    pub step: Seq,
+    pub text: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reasoning: String,
+    /// The tools it wants run, in this order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolRequest>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Something cut it short; this is what had been heard.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolRequest {
+    pub id: String,
+    pub name: String,
+    pub args: Value,
+    /// What it does, for a person: `Reading notes.md`.
+    pub title: String,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+}
+
+/// How a tool call came out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "result", rename_all = "snake_case")]
+pub enum Output {
+    Done {
+        text: String,
+    },
+    Failed {
+        message: String,
+    },
+    /// The turn ended first; whether the tool had done its work is not known.
+    Interrupted,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    Finished,
+    Cancelled,
+    Failed {
+        kind: Failure,
+        reason: String,
+    },
+    /// The server stopped in the middle.
+    Interrupted,
+}
+
+/// Why a turn failed, as far as somebody would treat it differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Failure {
+    BadKey,
+    NoQuota,
+    RateLimited,
+    Overloaded,
+    ContextTooLong,
+    Refused,
+    Network,
+    Protocol,
+    /// The session's model is not configured here.
+    NoModel,
+    /// Something of our own broke.
+    Internal,
+}
+
+/// Something only those present need to hear. Never stored.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Signal {
+    /// `size` counts the bytes of the open message, this delta included.
+    Text {
+        step: Seq,
+        delta: String,
+        size: usize,
+    },
+    Reasoning {
+        step: Seq,
+        delta: String,
+    },
+    Intent {
+        text: String,
+    },
+    /// The turn stopped, and for want of storage that could not be recorded.
+    Unrecorded {
+        reason: String,
+    },
+}
+
+/// What a session publishes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Update {
+    Fact(Arc<Entry>),
+    /// `after` is the last fact before it.
+    Signal {
+        after: Seq,
+        at: Timestamp,
+        signal: Signal,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    pub seq: Seq,
+    pub at: Timestamp,
+    #[serde(flatten)]
+    pub fact: Fact,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_id_has_one_spelling() {
+        let id = "0190f5fe-7c00-7a00-8000-000000000001";
+        assert_eq!(SessionId::parse(id).map(|id| id.to_string()).as_deref(), Some(id));
+        for other in [
+            "0190F5FE-7C00-7A00-8000-000000000001",
+            "0190f5fe7c007a008000000000000001",
+            "{0190f5fe-7c00-7a00-8000-000000000001}",
+            "nonsense",
+            "",
+        ] {
+            assert_eq!(SessionId::parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn facts_keep_their_shape_in_the_log() {
+        let said = Fact::Said { message: Message::from_user("hi"), queued: Some(Seq(3)) };
+        let ended =
+            Fact::TurnEnded(Outcome::Failed { kind: Failure::RateLimited, reason: "later".into() });
+        let text = serde_json::to_string(&[&said, &ended]).unwrap();
+        assert_eq!(
+            text,
+            r#"[{"fact":"said","text":"hi","origin":{"from":"user"},"flow":"","queued":3},"#
+                .to_owned()
+                + r#"{"fact":"turn_ended","outcome":"failed","kind":"rate_limited","reason":"later"}]"#
+        );
+        assert_eq!(serde_json::from_str::<Vec<Fact>>(&text).unwrap(), [said, ended]);
+    }
+}
