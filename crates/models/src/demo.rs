@@ -41,7 +41,7 @@ impl Model for Demo {
         let scene = Scene::of(prompt);
         let script = script::parse(scene.message);
         let pause = script.pause;
-        let pieces = stream::iter(reply(&scene, &script, prompt).pieces(tokens(read(prompt))));
+        let pieces = stream::iter(reply(&scene, script, prompt).pieces(tokens(read(prompt))));
         if pause.is_zero() {
             return pieces.boxed();
         }
@@ -107,7 +107,7 @@ struct Reply {
     failure: Option<Failure>,
 }
 
-fn reply(scene: &Scene, script: &Script, prompt: &Prompt) -> Reply {
+fn reply(scene: &Scene, script: Script, prompt: &Prompt) -> Reply {
     if !script.problems.is_empty() {
         return Reply { text: words::complaint(&script.problems), ..Reply::default() };
     }
@@ -119,7 +119,7 @@ fn reply(scene: &Scene, script: &Script, prompt: &Prompt) -> Reply {
     let request = is_free.then(|| Request::parse(&script.plain)).flatten().filter(offered);
     let steps = match &request {
         Some(request) => vec![vec![request.order()]],
-        None => script.steps.clone(),
+        None => script.steps,
     };
     let reasoning = match scene.steps {
         0 if script.reason => words::thoughts(scene.message, steps.len()),

@@ -138,7 +138,7 @@ impl Excerpt {
                 first + 1
             ),
         };
-        if !text.ends_with('\n') {
+        if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
         Ok(text + &note)
