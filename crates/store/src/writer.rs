@@ -1,0 +1,196 @@
+//! The one thread that writes: whatever waits is committed together, then answered.
+
+use std::{
+    iter, mem,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, RecvTimeoutError},
+    },
+    time::{Duration, Instant},
+};
+
+use kernel::{ports::StoreError, update::SessionId};
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::{
+    drafts::Drafts,
+    unavailable,
+    work::{self, Work},
+};
+
+/// How many jobs share a transaction at most.
+const GROUP: usize = 256;
+/// How long to wait after purging has failed.
+const RETRY: Duration = Duration::from_secs(1);
+
+type Reply = oneshot::Sender<Result<(), StoreError>>;
+
+pub enum Job {
+    Write { work: Work, reply: Reply },
+    Draft { session: SessionId, text: String },
+}
+
+/// What a transaction is worth: a fact outlives a power cut, a draft only the process.
+#[derive(Clone, Copy, PartialEq)]
+enum Worth {
+    Full,
+    Normal,
+}
+
+pub struct Writer {
+    connection: Connection,
+    queue: Receiver<Job>,
+    drafts: Drafts,
+    /// When to purge a little more of what removed sessions left.
+    purge: Option<Instant>,
+    worth: Worth,
+    commits: Arc<AtomicU64>,
+}
+
+impl Writer {
+    pub fn new(connection: Connection, queue: Receiver<Job>) -> Self {
+        Self {
+            connection,
+            queue,
+            drafts: Drafts::default(),
+            // At once: a crash may have come before the end of it.
+            purge: Some(Instant::now()),
+            worth: Worth::Full,
+            commits: Arc::default(),
+        }
+    }
+
+    pub fn commits(&self) -> Arc<AtomicU64> {
+        self.commits.clone()
+    }
+
+    pub fn run(mut self) {
+        while let Some(group) = self.next() {
+            let due = |when: Option<Instant>| when.is_some_and(|when| when <= Instant::now());
+            if group.iter().any(|job| matches!(job, Job::Write { .. })) {
+                self.write(group, Worth::Full);
+            } else if due(self.drafts.due()) {
+                self.write(group, Worth::Normal);
+            } else {
+                self.note(group);
+            }
+            if due(self.purge) {
+                self.purge();
+            }
+        }
+        self.close();
+    }
+
+    /// The jobs that wait, none if something else is to be done first; `None` at the end.
+    fn next(&self) -> Option<Vec<Job>> {
+        let due = iter::chain(self.drafts.due(), self.purge).min();
+        let first = match due {
+            None => self.queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(due) => self.queue.recv_timeout(due.saturating_duration_since(Instant::now())),
+        };
+        match first {
+            Ok(first) => Some(iter::once(first).chain(self.queue.try_iter()).take(GROUP).collect()),
+            Err(RecvTimeoutError::Timeout) => Some(Vec::new()),
+            Err(RecvTimeoutError::Disconnected) => None,
+        }
+    }
+
+    fn note(&mut self, group: Vec<Job>) {
+        for job in group {
+            if let Job::Draft { session, text } = job {
+                self.drafts.add(session, &text);
+            }
+        }
+    }
+
+    /// Does the whole group or nothing of it, then answers.
+    fn write(&mut self, group: Vec<Job>, worth: Worth) {
+        let mut answers = Vec::with_capacity(group.len());
+        let mut done = self.begin(worth);
+        for job in group {
+            match job {
+                Job::Draft { session, text } => self.drafts.add(session, &text),
+                Job::Write { work, reply } => {
+                    if matches!(work, Work::Remove(_)) {
+                        self.purge = Some(Instant::now());
+                    }
+                    let outcome = done.and_then(|()| work.run(&self.connection, &mut self.drafts));
+                    let (answer, so_far) = match outcome {
+                        Ok(answer) => (answer, Ok(())),
+                        Err(error) => (Ok(()), Err(error)),
+                    };
+                    answers.push((reply, answer));
+                    done = so_far;
+                }
+            }
+        }
+        let done = done.and_then(|()| self.drafts.flush(&self.connection));
+        match done.and_then(|()| self.commit()) {
+            Ok(()) => self.drafts.committed(),
+            Err(error) => {
+                self.roll_back(&error);
+                self.drafts.rolled_back();
+                for (_, answer) in &mut answers {
+                    *answer = Err(unavailable(&error));
+                }
+            }
+        }
+        for (reply, answer) in answers {
+            // Whoever asked may have left meanwhile.
+            reply.send(answer).ok();
+        }
+    }
+
+    fn purge(&mut self) {
+        let purged = self.begin(Worth::Normal).and_then(|()| work::purge(&self.connection));
+        self.purge = match purged.and_then(|more| self.commit().map(|()| more)) {
+            Ok(true) => Some(Instant::now()),
+            Ok(false) => None,
+            Err(error) => {
+                self.roll_back(&error);
+                Some(Instant::now() + RETRY)
+            }
+        };
+    }
+
+    fn begin(&mut self, worth: Worth) -> rusqlite::Result<()> {
+        if mem::replace(&mut self.worth, worth) != worth {
+            let pragma = match worth {
+                Worth::Full => "PRAGMA synchronous = FULL",
+                Worth::Normal => "PRAGMA synchronous = NORMAL",
+            };
+            self.connection.execute_batch(pragma)?;
+        }
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        Ok(())
+    }
+
+    fn commit(&self) -> rusqlite::Result<()> {
+        self.connection.prepare_cached("COMMIT")?.execute([])?;
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn roll_back(&self, error: &rusqlite::Error) {
+        tracing::error!(%error, "cannot write to the database");
+        // SQLite has done so itself after some errors.
+        if !self.connection.is_autocommit()
+            && let Err(error) = self.connection.execute_batch("ROLLBACK")
+        {
+            tracing::error!(%error, "cannot roll back");
+        }
+    }
+
+    fn close(mut self) {
+        if self.drafts.due().is_some() {
+            self.write(Vec::new(), Worth::Full);
+        }
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        if let Err(error) = self.connection.query_row(checkpoint, [], |_| Ok(())) {
+            // Nothing is lost by it: the log beside the database is read when it is opened next.
+            tracing::warn!(%error, "cannot tidy up the database");
+        }
+    }
+}
