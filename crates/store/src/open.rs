@@ -15,7 +15,7 @@ use crate::{
     Store, files,
     readers::Readers,
     schema::{self, Kind},
-    writer::Writer,
+    writer::{BUSY, Writer},
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -50,9 +50,9 @@ pub fn open(dir: &Path) -> Result<Store, OpenError> {
     let lock = lock(dir)?;
     let path = dir.join("megaron.db");
     let connection = connect(&path)?;
-    let readers = Arc::new(Readers::new(path));
     let (jobs, queue) = mpsc::channel();
-    let writer = Writer::new(connection, queue);
+    let writer = Writer::new(connection, dir.join("megaron.db-wal"), queue);
+    let readers = Arc::new(Readers::new(path));
     let commits = writer.commits();
     let writer = thread::Builder::new()
         .name("store".into())
@@ -107,6 +107,7 @@ fn connect(path: &Path) -> Result<Connection, OpenError> {
 
 fn prepare(path: &Path, version: usize) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open(path)?;
+    connection.busy_timeout(BUSY)?;
     connection.set_prepared_statement_cache_capacity(32);
     connection.execute_batch(
         "PRAGMA journal_mode = WAL;

@@ -1,7 +1,8 @@
 //! The one thread that writes: whatever waits is committed together, then answered.
 
 use std::{
-    iter, mem,
+    fs, iter, mem,
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -24,6 +25,14 @@ use crate::{
 const GROUP: usize = 256;
 /// How long to wait after purging has failed.
 const RETRY: Duration = Duration::from_secs(1);
+/// After so many commits the log beside the database is looked at.
+const LOOK: u64 = 256;
+/// How large that log may grow before it is cut. Readers who never pause can bring it there.
+const WAL_BYTES: u64 = 32 << 20;
+/// How long everybody may be kept waiting for readers, to cut it.
+const CUT: Duration = Duration::from_millis(50);
+/// How long to wait for a process that writes to our database behind our back.
+pub const BUSY: Duration = Duration::from_secs(5);
 
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
@@ -47,10 +56,13 @@ pub struct Writer {
     purge: Option<Instant>,
     worth: Worth,
     commits: Arc<AtomicU64>,
+    wal: PathBuf,
+    /// The number of commits at which to look at it next.
+    look_at: u64,
 }
 
 impl Writer {
-    pub fn new(connection: Connection, queue: Receiver<Job>) -> Self {
+    pub fn new(connection: Connection, wal: PathBuf, queue: Receiver<Job>) -> Self {
         Self {
             connection,
             queue,
@@ -59,6 +71,8 @@ impl Writer {
             purge: Some(Instant::now()),
             worth: Worth::Full,
             commits: Arc::default(),
+            wal,
+            look_at: LOOK,
         }
     }
 
@@ -79,6 +93,7 @@ impl Writer {
             if due(self.purge) {
                 self.purge();
             }
+            self.keep_log_short();
         }
         self.close();
     }
@@ -155,6 +170,25 @@ impl Writer {
         };
     }
 
+    /// Checkpoints that come by themselves wait for no reader; here one is waited for.
+    fn keep_log_short(&mut self) {
+        let commits = self.commits.load(Ordering::Relaxed);
+        if commits < self.look_at {
+            return;
+        }
+        self.look_at = commits + LOOK;
+        if fs::metadata(&self.wal).is_ok_and(|wal| wal.len() > WAL_BYTES) {
+            let cut = self.connection.busy_timeout(CUT).and_then(|()| self.cut_log());
+            if let Err(error) = cut.and_then(|()| self.connection.busy_timeout(BUSY)) {
+                tracing::warn!(%error, "cannot cut the log beside the database");
+            }
+        }
+    }
+
+    fn cut_log(&self) -> rusqlite::Result<()> {
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    }
+
     fn begin(&mut self, worth: Worth) -> rusqlite::Result<()> {
         if mem::replace(&mut self.worth, worth) != worth {
             let pragma = match worth {
@@ -187,8 +221,7 @@ impl Writer {
         if self.drafts.due().is_some() {
             self.write(Vec::new(), Worth::Full);
         }
-        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-        if let Err(error) = self.connection.query_row(checkpoint, [], |_| Ok(())) {
+        if let Err(error) = self.cut_log() {
             // Nothing is lost by it: the log beside the database is read when it is opened next.
             tracing::warn!(%error, "cannot tidy up the database");
         }

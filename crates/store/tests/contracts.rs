@@ -1,5 +1,7 @@
 //! The store keeps the contracts of the ports it stands for.
 
+#![expect(clippy::unwrap_used, reason = "these are tests")]
+
 use std::fs;
 
 use store::Store;
