@@ -3,7 +3,7 @@
 use std::{
     fs::{File, TryLockError},
     io::{self, Read as _, Write as _},
-    path::{Path, PathBuf},
+    path::{self, Path, PathBuf},
     process,
     sync::{Arc, mpsc},
     thread,
@@ -46,6 +46,10 @@ fn process(pid: Option<u32>) -> String {
 }
 
 pub fn open(dir: &Path) -> Result<Store, OpenError> {
+    // Or what is kept there would be lost by a change of folder.
+    let dir =
+        path::absolute(dir).map_err(|source| OpenError::Create { dir: dir.to_owned(), source })?;
+    let dir = dir.as_path();
     files::create_dir(dir).map_err(|source| OpenError::Create { dir: dir.to_owned(), source })?;
     let lock = lock(dir)?;
     let path = dir.join("megaron.db");

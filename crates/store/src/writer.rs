@@ -1,7 +1,7 @@
 //! The one thread that writes: whatever waits is committed together, then answered.
 
 use std::{
-    fs, iter, mem,
+    fs, iter,
     path::PathBuf,
     sync::{
         Arc,
@@ -41,11 +41,22 @@ pub enum Job {
     Draft { session: SessionId, text: String },
 }
 
-/// What a transaction is worth: a fact outlives a power cut, a draft only the process.
-#[derive(Clone, Copy, PartialEq)]
+impl Job {
+    /// What a transaction must be worth if this is not to wait; a draft may.
+    fn worth(&self) -> Option<Worth> {
+        match self {
+            Self::Draft { .. } => None,
+            Self::Write { work: Work::Settle, .. } => Some(Worth::Normal),
+            Self::Write { .. } => Some(Worth::Full),
+        }
+    }
+}
+
+/// What a transaction is worth: a draft outlives the process, a fact also a power cut.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Worth {
-    Full,
     Normal,
+    Full,
 }
 
 pub struct Writer {
@@ -83,8 +94,8 @@ impl Writer {
     pub fn run(mut self) {
         while let Some(group) = self.next() {
             let due = |when: Option<Instant>| when.is_some_and(|when| when <= Instant::now());
-            if group.iter().any(|job| matches!(job, Job::Write { .. })) {
-                self.write(group, Worth::Full);
+            if let Some(worth) = group.iter().filter_map(Job::worth).max() {
+                self.write(group, worth);
             } else if due(self.drafts.due()) {
                 self.write(group, Worth::Normal);
             } else {
@@ -190,12 +201,13 @@ impl Writer {
     }
 
     fn begin(&mut self, worth: Worth) -> rusqlite::Result<()> {
-        if mem::replace(&mut self.worth, worth) != worth {
+        if self.worth != worth {
             let pragma = match worth {
                 Worth::Full => "PRAGMA synchronous = FULL",
                 Worth::Normal => "PRAGMA synchronous = NORMAL",
             };
             self.connection.execute_batch(pragma)?;
+            self.worth = worth;
         }
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         Ok(())

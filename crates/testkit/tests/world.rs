@@ -69,20 +69,21 @@ async fn a_turn_follows_its_script() {
     assert_eq!(prompts.iter().map(|prompt| prompt.parts.len()).collect::<Vec<_>>(), [1, 5]);
 }
 
-#[tokio::test]
-async fn the_second_life_of_a_world_remembers_the_first() {
+#[test]
+fn the_second_life_of_a_world_remembers_the_first() {
     let gate = Gate::default();
     let world = World::new([vec![model::text("half a sen"), model::wait(&gate)]]);
-    let host = start(&world).await;
-    let id = begin(&host).await;
-    say(&host, id, "go").await.unwrap();
-    gate.reached().await;
-    assert_eq!(world.model.speaking(), 1);
-    host.cancel(id).await.unwrap();
-    world.model.silent().await;
-    drop(host);
-    let host = start(&world).await;
-    assert_eq!(ending(&host, id).await, (Outcome::Cancelled, vec![]));
+    let id = world.until_crash(async |host| {
+        let id = begin(&host).await;
+        say(&host, id, "go").await.unwrap();
+        gate.reached().await;
+        assert_eq!(world.model.speaking(), 1);
+        id
+    });
+    assert_eq!(world.model.speaking(), 0);
+    world.until_crash(async |host| {
+        assert_eq!(ending(&host, id).await, (Outcome::Interrupted, vec![]));
+    });
 }
 
 #[tokio::test]
