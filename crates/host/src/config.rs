@@ -6,7 +6,7 @@ use std::{
     fmt::Write as _,
     io,
     net::{Ipv4Addr, SocketAddr},
-    num::{NonZeroU64, NonZeroUsize},
+    num::{NonZeroU32, NonZeroU64, NonZeroUsize},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -35,7 +35,7 @@ pub struct Config {
 pub struct Server {
     pub listen: SocketAddr,
     pub drain_seconds: u64,
-    pub max_connections: NonZeroUsize,
+    pub max_connections: NonZeroU32,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ impl Default for Server {
         Self {
             listen: (Ipv4Addr::LOCALHOST, 53000).into(),
             drain_seconds: 10,
-            max_connections: const { NonZeroUsize::new(4096).unwrap() },
+            max_connections: const { NonZeroU32::new(1024).unwrap() },
         }
     }
 }
@@ -107,8 +107,8 @@ impl Config {
         let config: Self = toml::from_str(text).map_err(|error| tidy(&error))?;
         for host in &config.allowed_hosts {
             anyhow::ensure!(
-                !host.is_empty() && !host.contains(['/', ' ']),
-                "allowed_hosts: `{host}` is not a host name like `megaron.example` or `10.0.0.5:53000`"
+                !host.is_empty() && !host.contains(['/', ':', ' ']),
+                "allowed_hosts: `{host}` is not a bare host name like `megaron.example`"
             );
         }
         Ok(config)
@@ -246,7 +246,7 @@ mod tests {
             ("[agents]\ndepth = -1", "line 2"),
             ("server = 3", "line 1"),
             ("default_model = ", "line 1"),
-            ("allowed_hosts = [\"http://x/\"]", "`http://x/` is not a host name"),
+            ("allowed_hosts = [\"http://x/\"]", "`http://x/` is not a bare host name"),
         ] {
             let complaint = complaint(text);
             assert!(complaint.contains(part), "{text}: {complaint}");

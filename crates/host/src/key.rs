@@ -8,7 +8,7 @@ use crate::{
 };
 
 pub fn run(args: &KeyArgs) -> anyhow::Result<ExitCode> {
-    let keys = wire::keys(config::data_dir(&args.home)?)?;
+    let keys = wire::keys(&config::data_dir(&args.home)?)?;
     match args.action {
         KeyAction::Show => {
             let Some(key) = keys.show()? else {

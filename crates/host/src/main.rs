@@ -13,7 +13,6 @@ mod meters;
 mod place;
 mod serve;
 mod stops;
-#[path = "wire_later.rs"]
 mod wire;
 
 use std::{process::ExitCode, time::Duration};

@@ -29,15 +29,13 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let mut stops = Stops::listen().context("cannot listen for signals")?;
     let plan = plan(&args)?;
     allow_many_files();
-    let drain = plan.config.drain();
-    let listener = listen(plan.config.server.listen, &plan.data_dir).await?;
-    let addr = place::reachable(listener.local_addr()?);
-    let rooms = Rooms::build(&plan, meters::begin()?).await?;
-    let login = rooms.login_url(addr);
-    let browser_login = rooms.login_url(addr);
-    let mut hall = Hall::open(rooms, listener)?;
-    let note = place::post(&plan.data_dir, hall.addr)?;
-    warn(&plan, hall.addr);
+    let (data_dir, drain) = (plan.data_dir.clone(), plan.drain);
+    let listener = listen(plan.config.server.listen, &data_dir).await?;
+    let rooms = Rooms::build(plan, listener, meters::begin()?).await?;
+    let (login, browser_login) = (rooms.login_url()?, rooms.login_url()?);
+    let mut hall = Hall::open(rooms);
+    let note = place::post(&data_dir, hall.addr)?;
+    warn(&args, hall.addr);
     announce(hall.addr, &login).context("cannot say where it listens")?;
     if !args.no_open && browser::is_at_hand() {
         browser::open(&browser_login);
@@ -50,7 +48,7 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     drop(note);
     tracing::info!(seconds = drain.as_secs(), "stopping; running turns may end first");
     tokio::select! {
-        () = hall.close(drain) => Ok(ExitCode::SUCCESS),
+        () = hall.close() => Ok(ExitCode::SUCCESS),
         () = stops.next() => Ok(ExitCode::from(STOPPED_AT_ONCE)),
     }
 }
@@ -62,7 +60,8 @@ fn plan(args: &ServeArgs) -> anyhow::Result<Plan> {
     let workspace = workspace
         .with_context(|| format!("there is no workspace at {}", args.workspace.display()))?;
     anyhow::ensure!(workspace.is_dir(), "the workspace {} is not a folder", workspace.display());
-    Ok(Plan { data_dir, workspace, trust_loopback: args.trust_loopback, config })
+    let (trust_loopback, drain) = (args.trust_loopback, config.drain());
+    Ok(Plan { data_dir, workspace, trust_loopback, drain, config })
 }
 
 async fn listen(addr: SocketAddr, data_dir: &Path) -> anyhow::Result<TcpListener> {
@@ -80,8 +79,8 @@ async fn listen(addr: SocketAddr, data_dir: &Path) -> anyhow::Result<TcpListener
     Err(anyhow::anyhow!("cannot listen on {addr}: {error}{help}"))
 }
 
-fn warn(plan: &Plan, addr: SocketAddr) {
-    if plan.trust_loopback {
+fn warn(args: &ServeArgs, addr: SocketAddr) {
+    if args.trust_loopback {
         tracing::warn!("--trust-loopback: every program on this machine may do everything here");
     }
     if !addr.ip().is_loopback() {

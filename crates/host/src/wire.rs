@@ -5,29 +5,32 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use anyhow::Context as _;
 use kernel::{
     host::Host,
-    ports::{Clock, Models as _, Ports},
+    ports::{Clock, Ports},
     toolbox::Toolbox,
 };
 use tokio::net::TcpListener;
 
 use crate::{clock::SystemClock, config::Config, place};
 
-pub use edge::Keys;
+pub use edge::{Keys, Metrics};
 
 /// What a server is made from.
 pub struct Plan {
     pub data_dir: PathBuf,
     pub workspace: PathBuf,
     pub trust_loopback: bool,
+    /// How long running turns may take to end.
+    pub drain: Duration,
     pub config: Config,
 }
 
-/// A server that is built and does not listen yet.
+/// A server that is built and does not serve yet.
 pub struct Rooms {
     pub host: Arc<Host>,
     edge: edge::Edge,
@@ -35,12 +38,14 @@ pub struct Rooms {
 
 impl Rooms {
     pub async fn build(
-        plan: &Plan,
-        metrics: Arc<dyn Fn() -> String + Send + Sync>,
+        plan: Plan,
+        listener: TcpListener,
+        metrics: Metrics,
     ) -> anyhow::Result<Self> {
-        place::prepare(&plan.data_dir)?;
-        let store = Arc::new(store::Store::open(&plan.data_dir)?);
-        let models = models::Catalogue::with_default(&plan.config.default_model)?;
+        let Plan { data_dir, workspace, trust_loopback, drain, config } = plan;
+        place::prepare(&data_dir)?;
+        let store = Arc::new(store::Store::open(&data_dir)?);
+        let models = models::Lineup::with_default(&config.default_model)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let mut toolbox = Toolbox::default();
         tools::add_all(&mut toolbox, clock.clone());
@@ -51,37 +56,39 @@ impl Rooms {
             models: Arc::new(models),
             tools: Arc::new(toolbox),
             clock,
-            workspace: plan.workspace.clone(),
+            workspace,
         };
-        let host = Host::start(ports, plan.config.house()).await?;
+        let host = Host::start(ports, config.house()).await?;
         let settings = edge::Settings {
-            trust_loopback: plan.trust_loopback,
-            allowed_hosts: plan.config.allowed_hosts.clone(),
-            max_connections: plan.config.server.max_connections.get(),
+            trust_loopback,
+            allowed_hosts: config.allowed_hosts,
+            max_connections: config.server.max_connections.get(),
+            drain,
         };
-        let keys = keys(plan.data_dir.clone())?;
-        let edge = edge::Edge::new(host.clone(), keys, settings, metrics);
+        let keys = keys(&data_dir)?;
+        let edge = edge::Edge::new(host.clone(), keys, settings, listener, metrics)?;
         Ok(Self { host, edge })
     }
 
-    /// A URL that logs a browser in, once.
-    pub fn login_url(&self, addr: SocketAddr) -> String {
-        self.edge.login_url(addr)
+    pub fn address(&self) -> SocketAddr {
+        self.edge.address()
     }
 
-    /// Returns when it was told to stop and nobody is connected any more.
-    pub async fn serve(
-        self,
-        listener: TcpListener,
-        shutdown: impl Future<Output = ()> + Send + 'static,
-    ) -> io::Result<()> {
-        self.edge.serve(listener, shutdown).await
+    /// A URL that logs a browser of this machine in, once.
+    pub fn login_url(&self) -> io::Result<String> {
+        let (listening, reached) = (self.address(), place::reachable(self.address()));
+        Ok(self.edge.login_url()?.replacen(&listening.to_string(), &reached.to_string(), 1))
+    }
+
+    /// Serves until `shutdown`, then lets running turns end and returns when everybody has left.
+    pub async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
+        self.edge.serve(shutdown).await
     }
 }
 
 /// The key of this data directory; makes both if need be.
-pub fn keys(data_dir: PathBuf) -> anyhow::Result<Keys> {
-    place::prepare(&data_dir)?;
+pub fn keys(data_dir: &Path) -> anyhow::Result<Keys> {
+    place::prepare(data_dir)?;
     let path = data_dir.join("key");
     Keys::open(path.clone()).with_context(|| format!("cannot use the key file {}", path.display()))
 }
@@ -92,12 +99,13 @@ pub fn has_database(data_dir: &Path) -> bool {
 }
 
 /// Whether what is stored here can be used. Not while a server uses it.
-pub fn check_database(data_dir: &Path) -> Result<(), String> {
-    store::Store::open(data_dir).map(drop).map_err(|error| error.to_string())
+pub fn check_database(data_dir: &Path) -> anyhow::Result<()> {
+    store::Store::open(data_dir)?;
+    Ok(())
 }
 
 /// Whether a model of this name can be had.
-pub fn check_model(id: &str) -> Result<(), String> {
-    let models = models::Catalogue::with_default(id).map_err(|error| error.to_string())?;
-    models.find(id).map(drop).ok_or_else(|| format!("no model is named `{id}`"))
+pub fn check_model(id: &str) -> anyhow::Result<()> {
+    models::Lineup::with_default(id)?;
+    Ok(())
 }

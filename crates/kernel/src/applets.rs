@@ -74,12 +74,30 @@ impl Applets {
         Ok(())
     }
 
+    /// Where the person has been in the applet, as the page last told it.
+    pub async fn navigation(&self, key: &AppletKey) -> Result<Map<String, Value>, StoreError> {
+        Ok(self.catalog.load(Shelf::AppletState, &trail(key)).await?.unwrap_or_default())
+    }
+
+    pub async fn navigate(
+        &self,
+        key: &AppletKey,
+        navigation: &Map<String, Value>,
+    ) -> Result<(), StoreError> {
+        self.catalog.save(Shelf::AppletState, &trail(key), navigation).await
+    }
+
     pub(crate) async fn forget(&self, session: SessionId) -> Result<(), StoreError> {
         for (name, _) in self.catalog.list(Shelf::AppletState, &format!("{session}/")).await? {
             self.catalog.discard(Shelf::AppletState, &name).await?;
         }
         Ok(())
     }
+}
+
+/// Slugs have no number sign either.
+fn trail(key: &AppletKey) -> String {
+    format!("{}#navigation", name(key))
 }
 
 /// Slugs have no slash, so no two keys share a name.

@@ -55,11 +55,8 @@ impl Told {
     ///
     /// There is room for one kind. A listener that wants another makes its own each time.
     pub fn made<T: Clone + Send + Sync + 'static>(&self, make: impl Fn(&Update) -> T) -> T {
-        let made = self.made.get_or_init(|| Box::new(make(&self.update)));
-        match made.downcast_ref::<T>() {
-            Some(made) => made.clone(),
-            None => make(&self.update),
-        }
+        let kept = self.made.get_or_init(|| Box::new(make(&self.update)));
+        kept.downcast_ref::<T>().cloned().unwrap_or_else(|| make(&self.update))
     }
 }
 
@@ -76,6 +73,10 @@ pub enum Heard {
     Live(Arc<Told>),
 }
 
+struct Present {
+    draft: Option<Draft>,
+}
+
 /// A stream of updates that survives falling behind.
 pub struct Feed {
     session: Session,
@@ -84,8 +85,8 @@ pub struct Feed {
     /// Facts up to here are read from the log.
     until: Seq,
     page: vec::IntoIter<Entry>,
-    /// Told when the past is.
-    draft: Option<Option<Draft>>,
+    /// The present, as it was when we looked; told when the past is.
+    present: Option<Present>,
     live: broadcast::Receiver<Arc<Told>>,
     behind: bool,
 }
@@ -96,7 +97,8 @@ impl Feed {
         let Following { last: until, draft, live } = session.follow().await?;
         let last = after.map_or(until, |after| after.min(until));
         let page = Vec::new().into_iter();
-        Ok(Self { session, last, until, page, draft: Some(draft), live, behind: false })
+        let present = Some(Present { draft });
+        Ok(Self { session, last, until, page, present, live, behind: false })
     }
 
     pub fn session(&self) -> &Session {
@@ -164,7 +166,7 @@ impl Feed {
         if self.last < self.until {
             return None;
         }
-        let draft = self.draft.take()?;
+        let Present { draft } = self.present.take()?;
         Some(Heard::Now { last: self.last, draft })
     }
 
@@ -198,7 +200,7 @@ impl Feed {
     async fn catch_up(&mut self) -> Result<(), Closed> {
         let Following { last, draft, live } = self.session.follow().await?;
         self.until = last;
-        self.draft = Some(draft);
+        self.present = Some(Present { draft });
         self.live = live;
         self.behind = false;
         Ok(())

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use futures::{StreamExt as _, stream};
+use futures::{StreamExt as _, future, stream};
 
 use crate::{
     applets::Applets,
@@ -104,7 +104,7 @@ impl Host {
     /// Opens the sessions that a crash left with something to do: turns to end, messages to answer.
     pub async fn recover(&self) {
         let unfinished = self.roster.all().into_iter().filter(|(_, state)| state.is_unfinished());
-        let open = async |(id, _)| {
+        let open = |(id, _)| async move {
             if let Err(error) = self.open(id).await {
                 tracing::warn!(session = %id, %error, "cannot put the session in order");
             }
@@ -160,18 +160,9 @@ impl Host {
         self.rooms().get(&id).is_some_and(|room| room.live().is_some())
     }
 
-    /// Asks an open session; opens it again should it have been let go in between.
-    async fn with<T>(
-        &self,
-        id: SessionId,
-        ask: impl AsyncFn(Session) -> Result<T, Closed>,
-    ) -> Result<T, OpenError> {
-        loop {
-            let session = self.open(id).await?;
-            if let Ok(answer) = ask(session).await {
-                return Ok(answer);
-            }
-        }
+    /// Whether the bounds set for agents that talk to each other allow another message.
+    pub fn may_post(&self, id: SessionId, flow: &str) -> Result<(), PostError> {
+        Ok(self.guard.check(flow, id, self.ports.clock.now())?)
     }
 
     /// Says something to a session, within the bounds set for agents that talk to each other.
@@ -185,9 +176,14 @@ impl Host {
             message.flow = self.ports.clock.id().to_string();
         }
         let flow = message.flow.clone();
-        self.guard.check(&flow, id, self.ports.clock.now())?;
-        let say = async |session: Session| session.say(message.clone(), when_busy).await;
-        let receipt = self.with(id, say).await??;
+        self.may_post(id, &flow)?;
+        // Here as below: a session that was let go in between is opened again.
+        let receipt = loop {
+            let session = self.open(id).await?;
+            if let Ok(said) = session.say(message.clone(), when_busy).await {
+                break said?;
+            }
+        };
         if !receipt.repeated {
             self.guard.note(&flow, id, self.ports.clock.now());
         }
@@ -203,17 +199,31 @@ impl Host {
     }
 
     pub async fn amend(&self, id: SessionId, amendment: Amendment) -> Result<(), OpenError> {
-        Ok(self.with(id, async |session| session.amend(amendment.clone()).await).await??)
+        loop {
+            let session = self.open(id).await?;
+            if let Ok(amended) = session.amend(amendment.clone()).await {
+                return Ok(amended?);
+            }
+        }
     }
 
     /// Marks it as seen; says whether that was news.
     pub async fn observe(&self, id: SessionId) -> Result<bool, OpenError> {
-        Ok(self.with(id, async |session| session.observe().await).await??)
+        loop {
+            let session = self.open(id).await?;
+            if let Ok(observed) = session.observe().await {
+                return Ok(observed?);
+            }
+        }
     }
 
     /// Listens from `after`, or from now on.
     pub async fn feed(&self, id: SessionId, after: Option<Seq>) -> Result<Feed, OpenError> {
-        self.with(id, async |session| Feed::open(session, after).await).await
+        loop {
+            if let Ok(feed) = Feed::open(self.open(id).await?, after).await {
+                return Ok(feed);
+            }
+        }
     }
 
     /// Removes a session and all that belongs to it, unless it is busy.
@@ -227,16 +237,17 @@ impl Host {
                 Ok(false) => return Err(DeleteError::Busy),
                 Ok(true) => session.gone().await,
             }
-            let cleared = async {
-                self.ports.catalog.remove(id).await?;
-                self.roster.remove(id);
-                self.applets.forget(id).await?;
-                self.ports.attic.clear(id).await
-            };
-            cleared.await.map_err(OpenError::from)?;
+            self.clear(id).await.map_err(OpenError::from)?;
             self.rooms().remove(&id);
             return Ok(());
         }
+    }
+
+    async fn clear(&self, id: SessionId) -> Result<(), StoreError> {
+        self.ports.catalog.remove(id).await?;
+        self.roster.remove(id);
+        self.applets.forget(id).await?;
+        self.ports.attic.clear(id).await
     }
 
     /// Lets running turns end within `patience`, then records the rest as interrupted.
@@ -246,16 +257,12 @@ impl Host {
         for session in &live {
             session.close(false).await;
         }
-        let all_gone = async || {
-            for session in &live {
-                session.gone().await;
-            }
-        };
-        if tokio::time::timeout(patience, all_gone()).await.is_err() {
+        let gone = || future::join_all(live.iter().map(Session::gone));
+        if tokio::time::timeout(patience, gone()).await.is_err() {
             for session in &live {
                 session.close(true).await;
             }
-            all_gone().await;
+            gone().await;
         }
     }
 

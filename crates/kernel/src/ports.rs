@@ -100,20 +100,20 @@ impl dyn Catalog {
     pub async fn load<T: DeserializeOwned>(
         &self,
         shelf: Shelf,
-        name: &str,
+        key: &str,
     ) -> Result<Option<T>, StoreError> {
-        Ok(self.get(shelf, name).await?.and_then(|text| serde_json::from_str(&text).ok()))
+        Ok(self.get(shelf, key).await?.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
     pub async fn save(
         &self,
         shelf: Shelf,
-        name: &str,
+        key: &str,
         value: &impl Serialize,
     ) -> Result<(), StoreError> {
         let text = serde_json::to_string(value)
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        self.put(shelf, name, text).await
+        self.put(shelf, key, text).await
     }
 }
 

@@ -52,12 +52,13 @@ impl Part {
 
     fn size(&self) -> usize {
         match self {
-            Self::User { text, .. } => text.len(),
+            Self::User { text, .. } | Self::Result { output: Output::Done { text }, .. } => {
+                text.len()
+            }
             Self::Assistant { text, calls, .. } => {
                 let args = |call: &ToolRequest| call.name.len() + call.args.to_string().len();
                 text.len() + calls.iter().map(args).sum::<usize>()
             }
-            Self::Result { output: Output::Done { text }, .. } => text.len(),
             Self::Result { output: Output::Failed { message }, .. } => message.len(),
             Self::Result { output: Output::Interrupted, .. } => 0,
         }
@@ -140,11 +141,15 @@ pub fn system(state: &State) -> String {
         state.cwd
     );
     if !state.env_hint.is_empty() {
-        text += &format!("\n\nAbout the environment: {}", state.env_hint);
+        text += "\n\nAbout the environment: ";
+        text += &state.env_hint;
     }
     for (set, items) in &state.context {
         if !items.is_empty() {
-            text += &format!("\n\nRelevant {set}: {}", items.join(", "));
+            text += "\n\nRelevant ";
+            text += set;
+            text += ": ";
+            text += &items.join(", ");
         }
     }
     text

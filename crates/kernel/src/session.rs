@@ -538,7 +538,7 @@ impl Desk {
                 self.draft.step = *step;
                 self.draft.text.push_str(delta);
             }
-            Signal::Reasoning { step, delta } => {
+            Signal::Reasoning { step, delta, .. } => {
                 self.draft.step = *step;
                 self.draft.reasoning.push_str(delta);
             }

@@ -102,14 +102,15 @@ impl Turn {
         };
         while let Some(piece) = pieces.next().await {
             match piece? {
-                Piece::Text(delta) if delta.is_empty() => (),
+                Piece::Text(delta) | Piece::Reasoning(delta) if delta.is_empty() => (),
                 Piece::Text(delta) => {
                     answer.text.push_str(&delta);
                     self.signal(Signal::Text { step, delta, size: answer.text.len() }).await?;
                 }
                 Piece::Reasoning(delta) => {
                     answer.reasoning.push_str(&delta);
-                    self.signal(Signal::Reasoning { step, delta }).await?;
+                    let size = answer.reasoning.len();
+                    self.signal(Signal::Reasoning { step, delta, size }).await?;
                 }
                 Piece::Call { mut id, name, args } => {
                     // A result finds its call by this name, so it must be one of a kind.

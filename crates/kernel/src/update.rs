@@ -275,7 +275,7 @@ pub enum Failure {
 /// Something only those present need to hear. Never stored.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Signal {
-    /// `size` counts the bytes of the open message, this delta included.
+    /// `size` counts the bytes of the open message so far, this delta included.
     Text {
         step: Seq,
         delta: String,
@@ -284,6 +284,7 @@ pub enum Signal {
     Reasoning {
         step: Seq,
         delta: String,
+        size: usize,
     },
     Intent {
         text: String,

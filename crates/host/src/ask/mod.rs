@@ -77,10 +77,10 @@ async fn answer(args: AskArgs, prompt: String, screen: &mut Screen) -> anyhow::R
         hall = own(data_dir.clone()) => hall?,
         () = stops.next() => return Ok(End::Cancelled),
     };
-    let client = Client::new(format!("http://{}", hall.addr), key(data_dir)?, None)?;
+    let client = Client::new(format!("http://{}", hall.addr), key(&data_dir)?, None)?;
     let end = Talk::new(client, screen).run(wish, &mut stops).await;
     tokio::select! {
-        () = hall.close(DRAIN) => (),
+        () = hall.close() => (),
         () = stops.next() => (),
     }
     end
@@ -89,7 +89,7 @@ async fn answer(args: AskArgs, prompt: String, screen: &mut Screen) -> anyhow::R
 /// A client of the server that runs on this data directory, if one does.
 async fn running(data_dir: &Path) -> anyhow::Result<Option<Client>> {
     let Some(note) = place::find(data_dir) else { return Ok(None) };
-    let client = Client::new(note.url, key(data_dir.to_owned())?, Some(data_dir.to_owned()))?;
+    let client = Client::new(note.url, key(data_dir)?, Some(data_dir.to_owned()))?;
     Ok(client.is_answered().await.then_some(client))
 }
 
@@ -97,15 +97,14 @@ async fn running(data_dir: &Path) -> anyhow::Result<Option<Client>> {
 async fn own(data_dir: PathBuf) -> anyhow::Result<Hall> {
     let config = Config::load(&data_dir)?;
     let workspace = std::env::current_dir().context("there is no current folder")?;
-    let plan = Plan { data_dir, workspace, trust_loopback: false, config };
+    let plan = Plan { data_dir, workspace, trust_loopback: false, drain: DRAIN, config };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     // Nobody reads the counters of so short a life.
-    let rooms = Rooms::build(&plan, Arc::new(String::new)).await?;
-    Hall::open(rooms, listener)
+    Ok(Hall::open(Rooms::build(plan, listener, Arc::new(String::new)).await?))
 }
 
 /// Without one the server may still let us in: it may trust this machine.
-fn key(data_dir: PathBuf) -> anyhow::Result<Option<String>> {
+fn key(data_dir: &Path) -> anyhow::Result<Option<String>> {
     wire::keys(data_dir)?.show().context("cannot read the key")
 }
 

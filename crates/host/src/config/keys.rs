@@ -30,7 +30,7 @@ pub const KEYS: &[Key] = &[
         "10",
         "How long running turns may take to end when the server is stopped; like --drain.",
     ),
-    key("server", "max_connections", "4096", "How many connections may be open at once."),
+    key("server", "max_connections", "1024", "How many connections may be open at once."),
     key(
         "sessions",
         "rest_seconds",

@@ -119,7 +119,7 @@ fn model(id: &str) -> Finding {
         ),
         Ok(()) => Finding::good(format!("the default model is `{id}`")),
         Err(error) => Finding::wrong(
-            format!("the default model cannot be used: {error}"),
+            format!("the default model cannot be used: {error:#}"),
             "correct default_model in config.toml, or leave it out",
         ),
     }
@@ -133,7 +133,7 @@ fn database(dir: &Path) -> Option<Finding> {
     Some(match wire::check_database(dir) {
         Ok(()) => Finding::good("the database can be opened"),
         Err(error) => Finding::wrong(
-            format!("the database cannot be opened: {error}"),
+            format!("the database cannot be opened: {error:#}"),
             "use the version of megaron that wrote it, or another --data-dir",
         ),
     })

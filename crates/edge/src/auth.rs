@@ -1,0 +1,251 @@
+//! Who gets in: the owner, from a page of ours, by a name of ours.
+
+use std::{
+    collections::HashMap,
+    io,
+    net::{IpAddr, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, Method, Uri, header, request::Parts},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use jiff::{SignedDuration, Timestamp};
+use kernel::ports::Clock;
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    error::ApiError,
+    keys::{Keys, secret},
+    listen::Peer,
+    login,
+};
+
+/// How long a browser stays logged in.
+const LOGIN_DAYS: i64 = 30;
+/// How long the printed login address waits for its first and only use.
+const CODE_LIFE: SignedDuration = SignedDuration::from_hours(24);
+const TOKEN_LIFE: SignedDuration = SignedDuration::from_secs(60);
+/// How many unused codes are remembered.
+const CODES: usize = 1000;
+
+pub struct Access {
+    pub keys: Keys,
+    pub clock: Arc<dyn Clock>,
+    pub trust_loopback: bool,
+    /// Names we answer to besides our address and `localhost`.
+    pub names: Vec<String>,
+    pub listen: SocketAddr,
+    pub codes: Codes,
+}
+
+/// Refuses before anything else looks at the request.
+pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    if let Err(refusal) = access.admit(&parts) {
+        metrics::counter!("megaron_refused_total", "status" => refusal.name()).increment(1);
+        return match refusal {
+            Refusal::Forbidden(message) => ApiError::forbidden(message).into_response(),
+            Refusal::Unknown if is_visit(&parts) => login::page(login::Reason::None),
+            Refusal::Unknown => ApiError::unauthorized().into_response(),
+        };
+    }
+    next.run(Request::from_parts(parts, body)).await
+}
+
+enum Refusal {
+    Forbidden(&'static str),
+    Unknown,
+}
+
+impl Refusal {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Forbidden(_) => "403",
+            Self::Unknown => "401",
+        }
+    }
+}
+
+/// A person who comes by the front door, not a program.
+fn is_visit(parts: &Parts) -> bool {
+    let wants_page =
+        text(&parts.headers, header::ACCEPT).is_some_and(|it| it.contains("text/html"));
+    parts.method == Method::GET && wants_page && !is_protocol(parts.uri.path())
+}
+
+/// Where programs talk, as opposed to where people look.
+fn is_protocol(path: &str) -> bool {
+    path.starts_with("/api/") || path == "/api" || path.ends_with("/ws") || path == "/metrics"
+}
+
+impl Access {
+    fn admit(&self, parts: &Parts) -> Result<(), Refusal> {
+        let host = self.check_host(&parts.headers, &parts.uri)?;
+        check_origin(&parts.headers, host)?;
+        let acts = parts.method != Method::GET && parts.method != Method::HEAD;
+        if acts || is_protocol(parts.uri.path()) {
+            check_site(&parts.headers)?;
+        }
+        let open = matches!(parts.uri.path(), "/healthz" | "/login" | "/login.css");
+        if open || self.is_owner(parts) { Ok(()) } else { Err(Refusal::Unknown) }
+    }
+
+    /// A name that an attacker controls may resolve to us; it is still not ours.
+    fn check_host<'a>(&self, headers: &'a HeaderMap, uri: &'a Uri) -> Result<&'a str, Refusal> {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let (Some(host), None) = (hosts.next(), hosts.next()) else {
+            return Err(Refusal::Forbidden("exactly one Host header is required"));
+        };
+        let host = host.to_str().map_err(|_| Refusal::Forbidden("Host not allowed"))?;
+        let named = uri.authority().map(|authority| authority.as_str());
+        if [Some(host), named].into_iter().flatten().all(|name| self.answers_to(name)) {
+            Ok(host)
+        } else {
+            Err(Refusal::Forbidden("Host not allowed"))
+        }
+    }
+
+    fn answers_to(&self, host: &str) -> bool {
+        let name = without_port(host);
+        if let Ok(ip) = name.trim_matches(['[', ']']).parse::<IpAddr>() {
+            // An address cannot be made to resolve elsewhere.
+            let ours = self.listen.ip();
+            return ip.is_loopback() || ip == ours || ours.is_unspecified();
+        }
+        name.eq_ignore_ascii_case("localhost")
+            || self.names.iter().any(|ours| ours.eq_ignore_ascii_case(name))
+    }
+
+    fn is_owner(&self, parts: &Parts) -> bool {
+        let Parts { headers, uri, extensions, .. } = parts;
+        let peer = extensions.get::<Peer>();
+        if self.trust_loopback && peer.is_some_and(|peer| peer.address.ip().is_loopback()) {
+            return true;
+        }
+        bearer(headers).is_some_and(|key| self.keys.accepts(key))
+            || self.cookie(headers).is_some_and(|cookie| self.logged_in(cookie))
+            || (uri.path() == "/caco/ws" && token(uri).is_some_and(|token| self.takes_token(token)))
+    }
+
+    /// A one-time token, or the key itself from a client that can send nothing but a URL.
+    fn takes_token(&self, token: &str) -> bool {
+        self.codes.redeem(token, Purpose::Socket, self.clock.now()) || self.keys.accepts(token)
+    }
+
+    /// Browsers do not separate cookies by port, so the name does.
+    fn cookie_name(&self) -> String {
+        format!("megaron_{}", self.listen.port())
+    }
+
+    fn cookie<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
+        let name = self.cookie_name();
+        let cookies = headers.get_all(header::COOKIE).iter().filter_map(|it| it.to_str().ok());
+        let mut pairs =
+            cookies.flat_map(|it| it.split(';')).filter_map(|it| it.trim().split_once('='));
+        pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+
+    /// A cookie is a date and the key's seal on it: nothing to store, and a new key ends them all.
+    fn logged_in(&self, cookie: &str) -> bool {
+        let Some((message, seal)) = cookie.rsplit_once('.') else { return false };
+        let expiry = message.split('.').next().and_then(|it| it.parse::<i64>().ok());
+        let valid = expiry.is_some_and(|expiry| self.clock.now().as_second() < expiry);
+        valid && self.keys.sealed(message, seal)
+    }
+
+    pub fn login_cookie(&self) -> io::Result<Option<HeaderValue>> {
+        let seconds = LOGIN_DAYS * 24 * 60 * 60;
+        let message = format!("{}.{}", self.clock.now().as_second() + seconds, secret()?);
+        let Some(seal) = self.keys.seal(&message) else { return Ok(None) };
+        let name = self.cookie_name();
+        let cookie = format!(
+            "{name}={message}.{seal}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}"
+        );
+        HeaderValue::try_from(cookie).map(Some).map_err(io::Error::other)
+    }
+}
+
+fn check_origin(headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
+    for origin in headers.get_all(header::ORIGIN) {
+        let origin = origin.to_str().unwrap_or_default();
+        let name = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+        if !name.is_some_and(|name| name.eq_ignore_ascii_case(host)) {
+            return Err(Refusal::Forbidden("Origin not allowed"));
+        }
+    }
+    Ok(())
+}
+
+fn check_site(headers: &HeaderMap) -> Result<(), Refusal> {
+    match text(headers, "sec-fetch-site") {
+        None | Some("same-origin" | "none") => Ok(()),
+        Some(_) => Err(Refusal::Forbidden("requests from other sites are not allowed")),
+    }
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|it| it.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, key) = text(headers, header::AUTHORIZATION)?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+}
+
+fn token(uri: &Uri) -> Option<&str> {
+    query(uri, "token")
+}
+
+/// A parameter as it stands, which is all a code or a token needs.
+pub fn query<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
+    let pairs = uri.query()?.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
+fn text(headers: &HeaderMap, name: impl header::AsHeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Secrets that open a door once.
+#[derive(Default)]
+pub struct Codes(Mutex<HashMap<[u8; 32], (Purpose, Timestamp)>>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Login,
+    Socket,
+}
+
+impl Codes {
+    pub fn issue(&self, purpose: Purpose, now: Timestamp) -> io::Result<String> {
+        let code = secret()?;
+        let life = match purpose {
+            Purpose::Login => CODE_LIFE,
+            Purpose::Socket => TOKEN_LIFE,
+        };
+        let mut codes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        codes.retain(|_, (_, expiry)| now < *expiry);
+        if codes.len() >= CODES {
+            return Err(io::Error::other("too many unused codes"));
+        }
+        codes.insert(Sha256::digest(code.as_bytes()).into(), (purpose, now + life));
+        Ok(code)
+    }
+
+    pub fn redeem(&self, code: &str, purpose: Purpose, now: Timestamp) -> bool {
+        let digest: [u8; 32] = Sha256::digest(code.as_bytes()).into();
+        let mut codes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let good = codes.get(&digest).is_some_and(|(is, expiry)| *is == purpose && now < *expiry);
+        if good {
+            codes.remove(&digest);
+        }
+        good
+    }
+}

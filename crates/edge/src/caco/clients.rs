@@ -1,0 +1,107 @@
+//! What each client looks at, and what the person prefers: small records that outlive connections.
+
+use std::sync::Arc;
+
+use kernel::{
+    applets::AppletKey,
+    host::Host,
+    ports::{Shelf, StoreError},
+    update::SessionId,
+};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+use utoipa::ToSchema;
+
+use super::hear::Place;
+
+const PREFERENCES: &str = "default";
+
+pub struct Clients {
+    host: Arc<Host>,
+    /// Held from reading to writing.
+    changing: Mutex<()>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Slot {
+    active: Option<SessionId>,
+    applet: Option<String>,
+}
+
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Preferences {
+    pub last_cwd: String,
+    pub last_model: String,
+    #[schema(value_type = Option<String>)]
+    pub last_session_id: Option<SessionId>,
+}
+
+impl Clients {
+    pub fn new(host: Arc<Host>) -> Self {
+        Self { host, changing: Mutex::default() }
+    }
+
+    /// The session this client has open, if it still exists.
+    pub async fn active(&self, client: &str) -> Result<Option<SessionId>, StoreError> {
+        let active = self.slot(client).await?.active;
+        Ok(active.filter(|session| self.host.roster.get(*session).is_some()))
+    }
+
+    pub async fn set_active(&self, client: &str, session: SessionId) -> Result<(), StoreError> {
+        {
+            let _changing = self.changing.lock().await;
+            let slot = Slot { active: Some(session), ..self.slot(client).await? };
+            self.host.ports.catalog.save(Shelf::Clients, client, &slot).await?;
+        }
+        self.prefer(|preferences| preferences.last_session_id = Some(session)).await?;
+        Ok(())
+    }
+
+    /// Whose applet state is meant: what was said, else what the client is looking at.
+    pub async fn applet_key(
+        &self,
+        client: &str,
+        place: Place,
+        watching: Option<SessionId>,
+    ) -> Result<AppletKey, StoreError> {
+        let said = place.session.as_deref().and_then(SessionId::parse);
+        let session = match said.or(watching) {
+            Some(session) => Some(session),
+            None => self.active(client).await?,
+        };
+        let slug = match place.slug {
+            Some(slug) => Some(slug),
+            None => self.slot(client).await?.applet,
+        };
+        Ok(AppletKey { session, slug })
+    }
+
+    pub async fn preferences(&self) -> Result<Preferences, StoreError> {
+        let stored = self.host.ports.catalog.load(Shelf::Preferences, PREFERENCES).await?;
+        let mut preferences: Preferences = stored.unwrap_or_else(|| Preferences {
+            last_cwd: self.host.ports.workspace.to_string_lossy().into_owned(),
+            last_model: self.host.ports.models.default_id(),
+            last_session_id: None,
+        });
+        let exists = |session: &SessionId| self.host.roster.get(*session).is_some();
+        preferences.last_session_id = preferences.last_session_id.filter(exists);
+        Ok(preferences)
+    }
+
+    pub async fn prefer(
+        &self,
+        change: impl FnOnce(&mut Preferences),
+    ) -> Result<Preferences, StoreError> {
+        let _changing = self.changing.lock().await;
+        let mut preferences = self.preferences().await?;
+        change(&mut preferences);
+        self.host.ports.catalog.save(Shelf::Preferences, PREFERENCES, &preferences).await?;
+        Ok(preferences)
+    }
+
+    async fn slot(&self, client: &str) -> Result<Slot, StoreError> {
+        Ok(self.host.ports.catalog.load(Shelf::Clients, client).await?.unwrap_or_default())
+    }
+}

@@ -1,0 +1,214 @@
+//! The shapes of the Caco socket, going out.
+
+use std::{fmt, path::Path};
+
+use jiff::{Timestamp, fmt::temporal::DateTimePrinter};
+use kernel::update::{Context, Seq, SessionId};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+use utoipa::{PartialSchema, ToSchema, openapi};
+use uuid::Uuid;
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub enum Frame<'a> {
+    #[serde(rename_all = "camelCase")]
+    Event {
+        session_id: SessionId,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        seq: Option<Seq>,
+        event: Event<'a>,
+    },
+    GlobalEvent {
+        event: Global,
+    },
+    #[serde(rename_all = "camelCase")]
+    StateUpdate {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        session_id: Option<SessionId>,
+        data: &'a Value,
+    },
+    #[serde(rename_all = "camelCase")]
+    HistoryComplete {
+        session_id: &'a str,
+        seq: Seq,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a Value>,
+    },
+    State {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a Value>,
+        data: &'a Map<String, Value>,
+    },
+    Pong {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a Value>,
+    },
+    Error {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a Value>,
+        error: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Event<'a> {
+    #[serde(flatten)]
+    pub body: Body<'a>,
+    pub id: Uuid,
+    pub timestamp: Iso,
+    pub parent_id: Option<Uuid>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ephemeral: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", content = "data")]
+pub enum Body<'a> {
+    #[serde(rename = "user.message", rename_all = "camelCase")]
+    UserMessage {
+        content: &'a str,
+        attachments: Vec<FileAttachment<'a>>,
+        #[serde(flatten)]
+        source: Option<Source<'a>>,
+    },
+    #[serde(rename = "assistant.turn_start", rename_all = "camelCase")]
+    TurnStart { turn_id: String },
+    #[serde(rename = "assistant.intent")]
+    Intent { intent: &'a str },
+    #[serde(rename = "assistant.reasoning_delta", rename_all = "camelCase")]
+    ReasoningDelta {
+        reasoning_id: Uuid,
+        delta_content: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        replace: bool,
+    },
+    #[serde(rename = "assistant.reasoning", rename_all = "camelCase")]
+    Reasoning { reasoning_id: Uuid, content: &'a str },
+    #[serde(rename = "assistant.message_delta", rename_all = "camelCase")]
+    NativeDelta {
+        message_id: Uuid,
+        delta_content: &'a str,
+        total_response_size_bytes: usize,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        replace: bool,
+    },
+    #[serde(rename = "assistant.message.delta", rename_all = "camelCase")]
+    SeedDelta {
+        message_id: Uuid,
+        content: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        replace: bool,
+    },
+    #[serde(rename = "assistant.message", rename_all = "camelCase")]
+    Message {
+        message_id: Uuid,
+        content: &'a str,
+        tool_requests: Vec<ToolRequest<'a>>,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        partial: bool,
+    },
+    #[serde(rename = "tool.execution_start", rename_all = "camelCase")]
+    ToolStart { tool_call_id: &'a str, tool_name: &'a str, arguments: &'a Value },
+    #[serde(rename = "tool.execution_complete", rename_all = "camelCase")]
+    ToolComplete {
+        tool_call_id: &'a str,
+        success: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<ToolResult<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<ToolFailure<'a>>,
+    },
+    #[serde(rename = "session.idle")]
+    Idle {},
+    #[serde(rename = "session.error", rename_all = "camelCase")]
+    Error { error_type: &'a str, message: &'a str },
+    #[serde(rename = "session.info", rename_all = "camelCase")]
+    Info { info_type: &'a str, message: &'a str },
+    #[serde(rename = "caco.context", rename_all = "camelCase")]
+    Context {
+        reason: &'a str,
+        context: &'a Context,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        set_name: Option<&'a str>,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileAttachment<'a> {
+    pub r#type: &'static str,
+    pub path: &'a Path,
+    pub display_name: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "source", rename_all = "camelCase")]
+pub enum Source<'a> {
+    #[serde(rename_all = "camelCase")]
+    Applet { applet_slug: &'a str },
+    #[serde(rename_all = "camelCase")]
+    Agent { from_session: &'a str },
+    #[serde(rename_all = "camelCase")]
+    Scheduler { schedule_slug: &'a str },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolRequest<'a> {
+    pub tool_call_id: &'a str,
+    pub name: &'a str,
+    pub arguments: &'a Value,
+    pub r#type: &'static str,
+}
+
+#[derive(Serialize)]
+pub struct ToolResult<'a> {
+    pub content: &'a str,
+}
+
+#[derive(Serialize)]
+pub struct ToolFailure<'a> {
+    pub message: &'a str,
+    pub code: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", content = "data")]
+pub enum Global {
+    #[serde(rename = "session.busy", rename_all = "camelCase")]
+    Busy { session_id: SessionId, is_busy: bool },
+    #[serde(rename = "session.listChanged", rename_all = "camelCase")]
+    ListChanged {
+        reason: &'static str,
+        session_id: Option<SessionId>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        unobserved_count: Option<usize>,
+    },
+}
+
+/// A moment as this API writes it: UTC, to the millisecond.
+#[derive(Clone, Copy, Debug)]
+pub struct Iso(pub Timestamp);
+
+impl fmt::Display for Iso {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
+        PRINTER.print_timestamp(&self.0, jiff::fmt::StdFmtWrite(f)).map_err(|_| fmt::Error)
+    }
+}
+
+impl Serialize for Iso {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl PartialSchema for Iso {
+    fn schema() -> openapi::RefOr<openapi::Schema> {
+        String::schema()
+    }
+}
+
+impl ToSchema for Iso {}

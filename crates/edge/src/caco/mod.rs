@@ -1,0 +1,36 @@
+//! The Caco API: sessions, messages and the socket that tells of them.
+
+pub mod clients;
+mod frames;
+mod hear;
+mod messages;
+mod preferences;
+mod say;
+mod sessions;
+mod socket;
+mod upgrade;
+
+use std::sync::Arc;
+
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::App;
+
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(sessions::current))
+        .routes(routes!(sessions::list, sessions::create))
+        .routes(routes!(sessions::amend, sessions::delete))
+        .routes(routes!(sessions::resume))
+        .routes(routes!(sessions::observe))
+        .routes(routes!(sessions::state))
+        .routes(routes!(messages::post))
+        .routes(routes!(messages::cancel))
+        .routes(routes!(messages::debug))
+        .routes(routes!(preferences::get, preferences::set))
+        .routes(routes!(preferences::models))
+        .routes(routes!(preferences::usage))
+        .routes(routes!(upgrade::token))
+        .route("/ws", axum::routing::get(upgrade::shared))
+        .route("/caco/ws", axum::routing::get(upgrade::own))
+}

@@ -1,0 +1,123 @@
+//! What the person prefers, which models there are, and what they have used.
+
+use std::sync::Arc;
+
+use axum::{Json as Reply, extract::State, response::IntoResponse as _, response::Response};
+use kernel::update::SessionId;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use super::clients::Preferences;
+use crate::{
+    App,
+    error::{ApiError, ErrorBody},
+    extract::Json,
+};
+
+/// Preferences
+#[utoipa::path(get, path = "/api/preferences", tag = "preferences",
+    responses((status = 200, body = Preferences)))]
+pub async fn get(State(app): State<Arc<App>>) -> Result<Reply<Preferences>, ApiError> {
+    Ok(Reply(app.clients.preferences().await?))
+}
+
+/// Whatever is absent stays; unknown names are dropped.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Preferred {
+    last_cwd: Option<String>,
+    last_model: Option<String>,
+    /// Null clears it.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(value_type = Option<String>)]
+    last_session_id: Option<Option<String>>,
+}
+
+/// Change preferences
+///
+/// Empty strings and unknown names are ignored; the answer holds what is in force.
+#[utoipa::path(post, path = "/api/preferences", tag = "preferences", request_body = Preferred,
+    responses((status = 200, body = Preferences), (status = 400, body = ErrorBody)))]
+pub async fn set(
+    State(app): State<Arc<App>>,
+    Json(preferred): Json<Preferred>,
+) -> Result<Reply<Preferences>, ApiError> {
+    let Preferred { last_cwd, last_model, last_session_id } = preferred;
+    let session = match last_session_id {
+        Some(Some(text)) => {
+            let known = SessionId::parse(&text).filter(|id| app.host.roster.get(*id).is_some());
+            Some(Some(known.ok_or_else(|| {
+                ApiError::bad_request(format!("lastSessionId names no session: {text}"))
+            })?))
+        }
+        Some(None) => Some(None),
+        None => None,
+    };
+    let changed = app.clients.prefer(|preferences| {
+        if let Some(cwd) = last_cwd.filter(|cwd| !cwd.is_empty()) {
+            preferences.last_cwd = cwd;
+        }
+        if let Some(model) = last_model.filter(|model| !model.is_empty()) {
+            preferences.last_model = model;
+        }
+        if let Some(session) = session {
+            preferences.last_session_id = session;
+        }
+    });
+    Ok(Reply(changed.await?))
+}
+
+/// Tells null from absent.
+fn present<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Models {
+    models: Vec<ModelItem>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct ModelItem {
+    id: String,
+    name: String,
+    /// What a request costs, relative to others.
+    multiplier: f64,
+}
+
+/// Models
+#[utoipa::path(get, path = "/api/models", tag = "models",
+    responses((status = 200, body = Models), (status = 500, body = ErrorBody)))]
+pub async fn models(State(app): State<Arc<App>>) -> Response {
+    match app.host.ports.models.list().await {
+        Ok(models) => {
+            let item = |it: kernel::ports::ModelInfo| ModelItem {
+                id: it.id,
+                name: it.name,
+                multiplier: it.cost,
+            };
+            Reply(Models { models: models.into_iter().map(item).collect() }).into_response()
+        }
+        Err(error) => {
+            let body =
+                json!({ "error": error.to_string(), "code": "INTERNAL_ERROR", "models": [] });
+            (axum::http::StatusCode::INTERNAL_SERVER_ERROR, Reply(body)).into_response()
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Usage {
+    /// Null until a provider reports a quota.
+    #[schema(value_type = Option<Object>)]
+    usage: Option<()>,
+}
+
+/// Usage
+#[utoipa::path(get, path = "/api/usage", tag = "models", responses((status = 200, body = Usage)))]
+pub async fn usage() -> Reply<Usage> {
+    Reply(Usage { usage: None })
+}

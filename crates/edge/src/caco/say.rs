@@ -1,0 +1,326 @@
+//! What a session publishes, in the words of the Caco socket.
+
+use std::sync::Arc;
+
+use axum::extract::ws::Utf8Bytes;
+use jiff::Timestamp;
+use kernel::{
+    feed::{Draft, Told},
+    roster::{Change, News},
+    update::{
+        Answer, Context, Entry, Fact, Failure, Message, Origin, Outcome, Output, Seq, SessionId,
+        Signal, ToolRequest, Update,
+    },
+};
+use uuid::{Builder, Uuid};
+
+use super::frames::{
+    Body, Event, FileAttachment, Frame, Global, Iso, Source, ToolFailure, ToolRequest as Requested,
+    ToolResult,
+};
+
+/// Which of the two names for a piece of text a connection wants to hear.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Deltas {
+    Seed,
+    Native,
+    #[default]
+    Both,
+}
+
+impl Deltas {
+    /// Whether a line said under this name, or under any, is for such a connection.
+    pub fn include(self, line: &Line) -> bool {
+        line.name.is_none_or(|name| self == Self::Both || self == name)
+    }
+}
+
+/// A frame ready to send, shared by all connections it goes to.
+#[derive(Clone, Debug)]
+pub struct Line {
+    pub text: Utf8Bytes,
+    /// The name it uses for a piece of text, if it is one.
+    name: Option<Deltas>,
+}
+
+pub type Lines = Arc<[Line]>;
+
+/// Written once, however many listen.
+pub fn live(session: SessionId, told: &Told) -> Lines {
+    told.made(|update| match update {
+        Update::Fact(entry) => past(session, entry),
+        Update::Signal { after, at, signal } => passing(session, *after, *at, signal),
+    })
+}
+
+/// The frames of a fact hang together in a chain: each names the one before it, the last bears
+/// `seq` and the fact's own id.
+pub fn past(session: SessionId, Entry { seq, at, fact }: &Entry) -> Lines {
+    let bodies = bodies(session, fact);
+    let last = bodies.len().saturating_sub(1);
+    let mut parent_id = (seq.0 > 1).then(|| event_id(session, seq.before()));
+    let line = |(index, body)| {
+        let is_last = index == last;
+        let part = if is_last { 0 } else { index as u64 + 1 };
+        let id = derive(session, *seq, part);
+        let parent_id = parent_id.replace(id);
+        let event = Event { body, id, timestamp: Iso(*at), parent_id, ephemeral: false };
+        write(&Frame::Event { session_id: session, seq: is_last.then_some(*seq), event })
+    };
+    bodies.into_iter().enumerate().map(line).collect()
+}
+
+fn bodies(session: SessionId, fact: &Fact) -> Vec<Body<'_>> {
+    match fact {
+        Fact::Opened { .. }
+        | Fact::Renamed { .. }
+        | Fact::EnvHinted { .. }
+        | Fact::Observed
+        | Fact::Queued(_) => Vec::new(),
+        Fact::ContextChanged { set, context } => {
+            vec![Body::Context { reason: "changed", context, set_name: Some(set) }]
+        }
+        Fact::Said { message, .. } => vec![user_message(message)],
+        Fact::StepStarted { index } => vec![Body::TurnStart { turn_id: index.to_string() }],
+        Fact::Answered(answer) => answered(session, answer),
+        Fact::ToolReturned { call, output } => vec![tool_complete(call, output)],
+        Fact::TurnEnded(outcome) => turn_ended(outcome),
+    }
+}
+
+fn user_message(message: &Message) -> Body<'_> {
+    let attachments = message.attachments.iter().map(|file| FileAttachment {
+        r#type: "file",
+        path: &file.path,
+        display_name: &file.name,
+    });
+    let source = match &message.origin {
+        Origin::User => None,
+        Origin::Applet { slug } => Some(Source::Applet { applet_slug: slug }),
+        Origin::Agent { session } => Some(Source::Agent { from_session: session }),
+        Origin::Schedule { slug } => Some(Source::Scheduler { schedule_slug: slug }),
+    };
+    Body::UserMessage { content: &message.text, attachments: attachments.collect(), source }
+}
+
+/// The text, the reasoning that led to it, and the tools it asks for, in this order. A part that
+/// is empty is not said.
+fn answered(session: SessionId, answer: &Answer) -> Vec<Body<'_>> {
+    let Answer { step, text, reasoning, calls, partial, .. } = answer;
+    let mut bodies = Vec::with_capacity(2 + calls.len());
+    if !text.is_empty() {
+        bodies.push(Body::Message {
+            message_id: message_id(session, *step),
+            content: text,
+            tool_requests: calls.iter().map(requested).collect(),
+            partial: *partial,
+        });
+    }
+    if !reasoning.is_empty() {
+        let reasoning_id = reasoning_id(session, *step);
+        bodies.push(Body::Reasoning { reasoning_id, content: reasoning });
+    }
+    bodies.extend(calls.iter().map(|call| Body::ToolStart {
+        tool_call_id: &call.id,
+        tool_name: &call.name,
+        arguments: &call.args,
+    }));
+    bodies
+}
+
+fn requested(ToolRequest { id, name, args, .. }: &ToolRequest) -> Requested<'_> {
+    Requested { tool_call_id: id, name, arguments: args, r#type: "function" }
+}
+
+fn tool_complete<'a>(call: &'a str, output: &'a Output) -> Body<'a> {
+    let (result, error) = match output {
+        Output::Done { text } => (Some(ToolResult { content: text }), None),
+        Output::Failed { message } => (None, Some(ToolFailure { message, code: "failure" })),
+        Output::Interrupted => {
+            let message = "The turn ended before the tool returned.";
+            (None, Some(ToolFailure { message, code: "interrupted" }))
+        }
+    };
+    Body::ToolComplete { tool_call_id: call, success: error.is_none(), result, error }
+}
+
+fn turn_ended(outcome: &Outcome) -> Vec<Body<'_>> {
+    match outcome {
+        Outcome::Finished => vec![Body::Idle {}],
+        Outcome::Cancelled => {
+            let message = "Operation cancelled by user";
+            vec![Body::Info { info_type: "cancellation", message }, Body::Idle {}]
+        }
+        Outcome::Failed { kind, reason } => {
+            vec![Body::Error { error_type: error_type(*kind), message: reason }]
+        }
+        Outcome::Interrupted => {
+            let message = "The server stopped before this answer was finished.";
+            vec![Body::Error { error_type: "interrupted", message }]
+        }
+    }
+}
+
+fn error_type(kind: Failure) -> &'static str {
+    match kind {
+        Failure::BadKey => "authorization",
+        Failure::NoQuota => "quota",
+        Failure::RateLimited => "rate_limit",
+        Failure::Overloaded => "overloaded",
+        Failure::ContextTooLong => "context",
+        Failure::Refused => "refused",
+        Failure::Network => "network",
+        Failure::Protocol => "query",
+        Failure::NoModel => "model",
+        Failure::Internal => "internal",
+    }
+}
+
+fn passing(session: SessionId, after: Seq, at: Timestamp, signal: &Signal) -> Lines {
+    let ephemeral = |id, body| ephemeral(session, after, at, id, body);
+    match signal {
+        Signal::Text { step, delta, size } => {
+            let piece = Piece { text: delta, size: *size, replace: false };
+            text(session, after, at, *step, &piece).into()
+        }
+        Signal::Reasoning { step, delta, size } => {
+            let reasoning_id = reasoning_id(session, *step);
+            let body = Body::ReasoningDelta { reasoning_id, delta_content: delta, replace: false };
+            [write(&ephemeral(derive(session, *step, REASONING + *size as u64), body))].into()
+        }
+        Signal::Intent { text } => {
+            [write(&ephemeral(derive(session, after, INTENT), Body::Intent { intent: text }))]
+                .into()
+        }
+        Signal::Unrecorded { reason } => {
+            let body = Body::Error { error_type: "storage", message: reason };
+            [write(&ephemeral(derive(session, after, UNRECORDED), body))].into()
+        }
+    }
+}
+
+/// The whole of the open message, for one who joins in its middle.
+pub fn draft(session: SessionId, last: Seq, at: Timestamp, draft: &Draft) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if !draft.reasoning.is_empty() {
+        let reasoning_id = reasoning_id(session, draft.step);
+        let id = derive(session, draft.step, REASONING + draft.reasoning.len() as u64);
+        let delta_content = &draft.reasoning;
+        let body = Body::ReasoningDelta { reasoning_id, delta_content, replace: true };
+        lines.push(write(&ephemeral(session, last, at, id, body)));
+    }
+    if !draft.text.is_empty() {
+        let piece = Piece { text: &draft.text, size: draft.text.len(), replace: true };
+        lines.extend(text(session, last, at, draft.step, &piece));
+    }
+    lines
+}
+
+struct Piece<'a> {
+    text: &'a str,
+    size: usize,
+    replace: bool,
+}
+
+/// Under both names, the native one first; a connection that knows both sees one id.
+fn text(session: SessionId, after: Seq, at: Timestamp, step: Seq, piece: &Piece<'_>) -> [Line; 2] {
+    let Piece { text, size, replace } = *piece;
+    let (id, message_id) = (derive(session, step, TEXT + size as u64), message_id(session, step));
+    let native = Body::NativeDelta {
+        message_id,
+        delta_content: text,
+        total_response_size_bytes: size,
+        replace,
+    };
+    let seed = Body::SeedDelta { message_id, content: text, replace };
+    [(Deltas::Native, native), (Deltas::Seed, seed)].map(|(name, body)| {
+        let line = write(&ephemeral(session, after, at, id, body));
+        Line { name: Some(name), ..line }
+    })
+}
+
+fn ephemeral(session: SessionId, after: Seq, at: Timestamp, id: Uuid, body: Body<'_>) -> Frame<'_> {
+    let parent_id = (after.0 > 0).then(|| event_id(session, after));
+    let event = Event { body, id, timestamp: Iso(at), parent_id, ephemeral: true };
+    Frame::Event { session_id: session, seq: None, event }
+}
+
+/// The context as it stands at the end of a history.
+pub fn context(session: SessionId, last: Seq, at: Timestamp, context: &Context) -> Line {
+    let body = Body::Context { reason: "load", context, set_name: None };
+    write(&ephemeral(session, last, at, derive(session, last, CONTEXT), body))
+}
+
+/// What the whole house hears.
+pub fn news(news: &News) -> Line {
+    let list = |reason, session_id, unobserved_count| {
+        let event = Global::ListChanged { reason, session_id: Some(session_id), unobserved_count };
+        Frame::GlobalEvent { event }
+    };
+    match news {
+        News::AppletState { session, data, .. } => {
+            write(&Frame::StateUpdate { session_id: *session, data })
+        }
+        News::Session { session, change, .. } => write(&match change {
+            Change::Created => list("created", *session, None),
+            Change::Deleted => list("deleted", *session, None),
+            Change::Renamed => list("renamed", *session, None),
+            Change::Idle { unobserved } => list("idle", *session, Some(*unobserved)),
+            Change::Observed { unobserved } => list("observed", *session, Some(*unobserved)),
+            Change::Busy(is_busy) => {
+                let event = Global::Busy { session_id: *session, is_busy: *is_busy };
+                Frame::GlobalEvent { event }
+            }
+        }),
+    }
+}
+
+/// Some news was missed: the list is worth another look.
+pub fn missed_news() -> Line {
+    let (reason, session_id, unobserved_count) = ("changed", None, None);
+    let event = Global::ListChanged { reason, session_id, unobserved_count };
+    write(&Frame::GlobalEvent { event })
+}
+
+pub fn write(frame: &Frame<'_>) -> Line {
+    // Our own frames have string keys and no failing parts, so this cannot fail.
+    let text = serde_json::to_string(frame).unwrap_or_default();
+    Line { text: text.into(), name: None }
+}
+
+/// Beyond any number of frames that one fact becomes.
+const TEXT: u64 = 1 << 56;
+const REASONING: u64 = 2 << 56;
+const INTENT: u64 = 3 << 56;
+const UNRECORDED: u64 = 4 << 56;
+const CONTEXT: u64 = 5 << 56;
+const MESSAGE: u64 = 6 << 56;
+const THOUGHT: u64 = 7 << 56;
+
+fn event_id(session: SessionId, seq: Seq) -> Uuid {
+    derive(session, seq, 0)
+}
+
+fn message_id(session: SessionId, step: Seq) -> Uuid {
+    derive(session, step, MESSAGE)
+}
+
+fn reasoning_id(session: SessionId, step: Seq) -> Uuid {
+    derive(session, step, THOUGHT)
+}
+
+/// Names follow from places, so that they need no room in the log and are the same in every
+/// telling. The mixing is that of SplitMix64, enough to keep names apart.
+fn derive(session: SessionId, seq: Seq, part: u64) -> Uuid {
+    fn mix(value: u64) -> u64 {
+        let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        value ^ (value >> 31)
+    }
+    let (high, low) = session.0.as_u64_pair();
+    let high = mix(high ^ mix(seq.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    let low = mix(low ^ high ^ mix(part.wrapping_mul(0xd1b5_4a32_d192_ed03)));
+    let high = mix(high ^ low);
+    let bytes = (u128::from(high) << 64 | u128::from(low)).to_be_bytes();
+    Builder::from_custom_bytes(bytes).into_uuid()
+}

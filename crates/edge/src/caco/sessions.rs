@@ -1,0 +1,460 @@
+//! Sessions over HTTP: found, made, changed and removed.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use axum::{Json as Reply, extract::State, http::StatusCode};
+use kernel::{
+    host::OpenError,
+    state::State as Standing,
+    update::{Amendment, ContextChange, SessionId},
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::frames::Iso;
+use crate::{
+    App,
+    error::{ApiError, ErrorBody},
+    extract::{ClientId, Json, Params, SessionPath},
+};
+
+const NAME_CHARS: usize = 500;
+const HINT_CHARS: usize = 10_000;
+const SET_CHARS: usize = 64;
+const SETS: usize = 50;
+const ITEM_CHARS: usize = 4096;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+pub struct Which {
+    /// The client's active session when absent.
+    session_id: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Current {
+    session_id: Option<String>,
+    cwd: String,
+    is_active: bool,
+    has_messages: bool,
+}
+
+/// One session, in short
+///
+/// An unknown id is echoed with the server's own folder.
+#[utoipa::path(get, path = "/api/session", tag = "sessions", params(Which),
+    responses((status = 200, body = Current)))]
+pub async fn current(
+    State(app): State<Arc<App>>,
+    ClientId(client): ClientId,
+    Params(Which { session_id }): Params<Which>,
+) -> Result<Reply<Current>, ApiError> {
+    let named = session_id.filter(|id| !id.is_empty());
+    let id = match &named {
+        Some(id) => SessionId::parse(id),
+        None => app.clients.active(&client).await?,
+    };
+    let known = id.and_then(|id| Some((id, app.host.roster.get(id)?)));
+    Ok(Reply(match known {
+        Some((id, state)) => Current {
+            session_id: Some(id.to_string()),
+            cwd: state.cwd.clone(),
+            is_active: app.host.is_live(id),
+            has_messages: state.has_messages(),
+        },
+        None => Current {
+            session_id: named,
+            cwd: workspace(&app),
+            is_active: false,
+            has_messages: false,
+        },
+    }))
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionList {
+    #[schema(value_type = Option<String>)]
+    active_session_id: Option<SessionId>,
+    current_cwd: String,
+    unobserved_count: usize,
+    /// By folder, the latest first.
+    #[schema(value_type = BTreeMap<String, Vec<Item>>)]
+    grouped: BTreeMap<Arc<str>, Vec<Item>>,
+    models: Vec<ModelItem>,
+}
+
+/// Serialised straight from the roster: ten thousand of these are one answer.
+struct Item {
+    id: SessionId,
+    state: Arc<Standing>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    #[schema(value_type = String)]
+    session_id: SessionId,
+    cwd: &'a str,
+    model: &'a str,
+    /// Given by a person; empty if none was.
+    name: &'a str,
+    summary: Option<&'a str>,
+    updated_at: Iso,
+    is_busy: bool,
+    is_unobserved: bool,
+    current_intent: Option<&'a str>,
+    schedule_slug: Option<&'a str>,
+    schedule_next_run: Option<Iso>,
+}
+
+impl Serialize for Item {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { id, state } = self;
+        let shown = Shown {
+            session_id: *id,
+            cwd: &state.cwd,
+            model: &state.model,
+            name: &state.name,
+            summary: state.summary.as_deref(),
+            updated_at: Iso(state.updated_at),
+            is_busy: state.is_busy(),
+            is_unobserved: state.unobserved,
+            current_intent: state.intent.as_deref(),
+            schedule_slug: None,
+            schedule_next_run: None,
+        };
+        shown.serialize(serializer)
+    }
+}
+
+impl utoipa::PartialSchema for Item {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        Shown::schema()
+    }
+}
+
+impl ToSchema for Item {
+    fn name() -> std::borrow::Cow<'static, str> {
+        "Session".into()
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = PricedModel)]
+struct ModelItem {
+    id: String,
+    name: String,
+    cost: f64,
+}
+
+/// All sessions, and the models there are
+#[utoipa::path(get, path = "/api/sessions", tag = "sessions",
+    responses((status = 200, body = SessionList)))]
+pub async fn list(
+    State(app): State<Arc<App>>,
+    ClientId(client): ClientId,
+) -> Result<Reply<SessionList>, ApiError> {
+    let active_session_id = app.clients.active(&client).await?;
+    // A provider that is down must not hide the sessions.
+    let models = app.host.ports.models.list().await.unwrap_or_default();
+    let models = models.into_iter().map(|it| ModelItem { id: it.id, name: it.name, cost: it.cost });
+    let mut sessions = app.host.roster.all();
+    sessions.sort_unstable_by(|(a, one), (b, other)| {
+        other.updated_at.cmp(&one.updated_at).then(b.cmp(a))
+    });
+    let mut grouped: BTreeMap<Arc<str>, Vec<Item>> = BTreeMap::new();
+    for (id, state) in sessions {
+        let cwd = if state.cwd.is_empty() { "(unknown)" } else { state.cwd.as_str() };
+        match grouped.get_mut(cwd) {
+            Some(group) => group.push(Item { id, state }),
+            None => drop(grouped.insert(cwd.into(), vec![Item { id, state }])),
+        }
+    }
+    Ok(Reply(SessionList {
+        active_session_id,
+        current_cwd: workspace(&app),
+        unobserved_count: app.host.roster.unobserved(),
+        grouped,
+        models: models.collect(),
+    }))
+}
+
+#[derive(Deserialize, ToSchema)]
+pub struct NewSession {
+    /// An existing folder; relative ones start from the server's.
+    cwd: Option<String>,
+    model: Option<String>,
+    /// A name for it.
+    description: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Created {
+    #[schema(value_type = String)]
+    session_id: SessionId,
+    cwd: String,
+    model: String,
+}
+
+/// Make a session
+///
+/// It becomes the client's active session; the one before keeps running.
+#[utoipa::path(post, path = "/api/sessions", tag = "sessions", request_body = NewSession,
+    responses((status = 200, body = Created), (status = 400, body = ErrorBody)))]
+pub async fn create(
+    State(app): State<Arc<App>>,
+    ClientId(client): ClientId,
+    Json(NewSession { cwd, model, description }): Json<NewSession>,
+) -> Result<Reply<Created>, ApiError> {
+    let cwd = match cwd.filter(|cwd| !cwd.is_empty()) {
+        Some(cwd) => folder(&app, &cwd)?,
+        None => app.host.ports.workspace.clone(),
+    };
+    let models = &app.host.ports.models;
+    let model = model.filter(|it| !it.is_empty()).unwrap_or_else(|| models.default_id());
+    if models.find(&model).is_none() {
+        return Err(ApiError::bad_request(format!("Unknown model: {model}")));
+    }
+    let name = description.unwrap_or_default();
+    at_most("description", &name, NAME_CHARS)?;
+    let session_id = app.host.create(&cwd, &model, &name).await?;
+    app.clients.set_active(&client, session_id).await?;
+    let cwd = cwd.to_string_lossy().into_owned();
+    let preferred = cwd.clone();
+    app.clients.prefer(|preferences| preferences.last_cwd = preferred).await?;
+    Ok(Reply(Created { session_id, cwd, model }))
+}
+
+fn folder(app: &App, text: &str) -> Result<PathBuf, ApiError> {
+    let path = app.host.ports.workspace.join(text);
+    match path.metadata() {
+        Ok(metadata) if metadata.is_dir() => {
+            path.canonicalize().map_err(|error| ApiError::bad_request(format!("{text}: {error}")))
+        }
+        Ok(_) => Err(ApiError::bad_request(format!("Path is not a directory: {text}"))),
+        Err(_) => Err(ApiError::bad_request(format!("Path does not exist: {text}"))),
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Resumed {
+    success: bool,
+    #[schema(value_type = String)]
+    session_id: SessionId,
+    cwd: String,
+    is_busy: bool,
+    /// Its own folder is gone and the server's is used.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    cwd_fallback: bool,
+}
+
+/// Resume a session
+///
+/// Makes it the client's active one.
+#[utoipa::path(post, path = "/api/sessions/{id}/resume", tag = "sessions",
+    responses((status = 200, body = Resumed), (status = 400, body = ErrorBody)))]
+pub async fn resume(
+    State(app): State<Arc<App>>,
+    ClientId(client): ClientId,
+    SessionPath(text): SessionPath,
+) -> Result<Reply<Resumed>, ApiError> {
+    let absent = || {
+        ApiError::not_found(format!("Session {text} not found"))
+            .with_status(StatusCode::BAD_REQUEST)
+    };
+    let id = SessionId::parse(&text).ok_or_else(absent)?;
+    match app.host.open(id).await {
+        Err(OpenError::Unknown(_)) => return Err(absent()),
+        opened => opened?,
+    };
+    let state = app.host.roster.get(id).ok_or_else(absent)?;
+    if state.cwd.is_empty() {
+        return Err(ApiError::bad_request(format!("Session {text} has no cwd recorded")));
+    }
+    app.clients.set_active(&client, id).await?;
+    let cwd = app.host.ports.cwd(&state.cwd).to_string_lossy().into_owned();
+    let cwd_fallback = cwd != state.cwd;
+    Ok(Reply(Resumed {
+        success: true,
+        session_id: id,
+        cwd,
+        is_busy: state.is_busy(),
+        cwd_fallback,
+    }))
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Observed {
+    success: bool,
+    was_unobserved: bool,
+    unobserved_count: usize,
+}
+
+/// Mark a session as seen
+#[utoipa::path(post, path = "/api/sessions/{id}/observe", tag = "sessions",
+    responses((status = 200, body = Observed), (status = 404, body = ErrorBody)))]
+pub async fn observe(
+    State(app): State<Arc<App>>,
+    SessionPath(text): SessionPath,
+) -> Result<Reply<Observed>, ApiError> {
+    let id = known(&text)?;
+    let was_unobserved = app.host.observe(id).await?;
+    let unobserved_count = app.host.roster.unobserved();
+    Ok(Reply(Observed { success: true, was_unobserved, unobserved_count }))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Changes {
+    /// Empty to clear.
+    name: Option<String>,
+    /// How to set up the environment, for the agent.
+    env_hint: Option<String>,
+    set_context: Option<SetContext>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct SetContext {
+    #[schema(example = "files")]
+    set_name: String,
+    /// Ten are kept.
+    items: Vec<String>,
+    #[serde(default)]
+    mode: Mode,
+}
+
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+enum Mode {
+    #[default]
+    Replace,
+    Merge,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Success {
+    success: bool,
+}
+
+/// Change what is known about a session
+#[utoipa::path(patch, path = "/api/sessions/{id}", tag = "sessions", request_body = Changes,
+    responses((status = 200, body = Success), (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody)))]
+pub async fn amend(
+    State(app): State<Arc<App>>,
+    SessionPath(text): SessionPath,
+    Json(Changes { name, env_hint, set_context }): Json<Changes>,
+) -> Result<Reply<Success>, ApiError> {
+    let id = known(&text)?;
+    let state = app.host.roster.get(id).ok_or_else(|| ApiError::no_session(&text))?;
+    at_most("name", name.as_deref().unwrap_or_default(), NAME_CHARS)?;
+    at_most("envHint", env_hint.as_deref().unwrap_or_default(), HINT_CHARS)?;
+    if let Some(SetContext { set_name, items, .. }) = &set_context {
+        if set_name.is_empty() {
+            return Err(ApiError::bad_request("setContext.setName is required"));
+        }
+        at_most("setContext.setName", set_name, SET_CHARS)?;
+        for item in items {
+            at_most("setContext.items", item, ITEM_CHARS)?;
+        }
+        if state.context.len() >= SETS && !state.context.contains_key(set_name) {
+            return Err(ApiError::bad_request(format!("a session holds at most {SETS} sets")));
+        }
+    }
+    let context = set_context.map(|it| ContextChange {
+        set: it.set_name,
+        items: it.items,
+        merge: matches!(it.mode, Mode::Merge),
+    });
+    app.host.amend(id, Amendment { name, env_hint, context }).await?;
+    Ok(Reply(Success { success: true }))
+}
+
+fn at_most(field: &str, text: &str, limit: usize) -> Result<(), ApiError> {
+    if text.chars().nth(limit).is_none() {
+        return Ok(());
+    }
+    Err(ApiError::bad_request(format!("{field} is longer than {limit} characters")))
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Deleted {
+    success: bool,
+    was_active: bool,
+}
+
+/// Delete a session
+#[utoipa::path(delete, path = "/api/sessions/{id}", tag = "sessions",
+    responses((status = 200, body = Deleted), (status = 400, body = ErrorBody)))]
+pub async fn delete(
+    State(app): State<Arc<App>>,
+    ClientId(client): ClientId,
+    SessionPath(text): SessionPath,
+) -> Result<Reply<Deleted>, ApiError> {
+    let absent = || {
+        let message = format!("Failed to delete session {text}: Session file not found for {text}");
+        ApiError::not_found(message).with_status(StatusCode::BAD_REQUEST)
+    };
+    let id = SessionId::parse(&text).ok_or_else(absent)?;
+    let was_active = app.clients.active(&client).await? == Some(id);
+    match app.host.delete(id).await {
+        Err(kernel::host::DeleteError::Open(OpenError::Unknown(_))) => Err(absent()),
+        deleted => {
+            deleted?;
+            Ok(Reply(Deleted { success: true, was_active }))
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    #[schema(value_type = String)]
+    session_id: SessionId,
+    /// `idle` while it is in memory, else `inactive`.
+    #[schema(value_type = String, example = "idle")]
+    status: &'static str,
+    cwd: String,
+    model: Option<String>,
+    is_active: bool,
+    is_busy: bool,
+    /// How many messages wait.
+    queued: usize,
+}
+
+/// How a session stands
+#[utoipa::path(get, path = "/api/sessions/{id}/state", tag = "sessions",
+    responses((status = 200, body = Status), (status = 404, body = ErrorBody)))]
+pub async fn state(
+    State(app): State<Arc<App>>,
+    SessionPath(text): SessionPath,
+) -> Result<Reply<Status>, ApiError> {
+    let id = known(&text)?;
+    let state = app.host.roster.get(id).ok_or_else(|| ApiError::no_session(&text))?;
+    let is_active = app.host.is_live(id);
+    Ok(Reply(Status {
+        session_id: id,
+        status: if is_active { "idle" } else { "inactive" },
+        cwd: state.cwd.clone(),
+        model: Some(state.model.clone()).filter(|model| !model.is_empty()),
+        is_active,
+        is_busy: state.is_busy(),
+        queued: state.queue.len(),
+    }))
+}
+
+/// Something that may be the name of a session.
+pub fn known(text: &str) -> Result<SessionId, ApiError> {
+    SessionId::parse(text).ok_or_else(|| ApiError::no_session(text))
+}
+
+fn workspace(app: &App) -> String {
+    app.host.ports.workspace.to_string_lossy().into_owned()
+}

@@ -1,0 +1,379 @@
+//! One connection of the Caco socket: what the client wishes goes in, what it may hear goes out.
+
+use std::{
+    collections::VecDeque,
+    mem,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use axum::extract::ws::Utf8Bytes;
+use kernel::{
+    feed::{Feed, Heard},
+    host::OpenError,
+    roster::{Change, News},
+    update::{Seq, SessionId},
+};
+use serde_json::Value;
+use tokio::sync::broadcast::{
+    self,
+    error::{RecvError, TryRecvError},
+};
+
+use super::{
+    frames::Frame,
+    hear::{Complaint, Place, Wish, hear},
+    say::{self, Deltas, Line},
+};
+use crate::{App, socket::Dialect};
+
+/// How many updates are gathered before they are sent off together.
+const GATHER: usize = 512;
+
+pub struct Connection {
+    app: Arc<App>,
+    /// Tells our own changes from those of others.
+    number: u64,
+    client: String,
+    news: broadcast::Receiver<News>,
+    deltas: Deltas,
+    watching: Option<Watching>,
+    /// Histories asked for, of sessions other than the one watched.
+    histories: VecDeque<History>,
+    /// News that belongs behind facts of the watched session not yet told.
+    held: Vec<News>,
+    out: Vec<Utf8Bytes>,
+}
+
+/// The session this connection is subscribed to.
+enum Watching {
+    /// Nothing is known by this name yet.
+    Awaited(SessionId),
+    /// It has just appeared.
+    Arrived(SessionId),
+    Feed {
+        feed: Feed,
+        history: Option<Asked>,
+        join: bool,
+    },
+}
+
+struct History {
+    asked: Asked,
+    feed: Feed,
+}
+
+/// A request for history, to be answered when it is told.
+struct Asked {
+    session: String,
+    id: Option<Value>,
+}
+
+impl Connection {
+    pub fn new(app: Arc<App>, client: String) -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        Self {
+            number: NUMBER.fetch_add(1, Ordering::Relaxed),
+            news: app.host.roster.listen(),
+            app,
+            client,
+            deltas: Deltas::default(),
+            watching: None,
+            histories: VecDeque::new(),
+            held: Vec::new(),
+            out: Vec::new(),
+        }
+    }
+
+    async fn obey(&mut self, wish: Wish) -> Result<(), Complaint> {
+        match wish {
+            Wish::Nothing => (),
+            Wish::Ping { id } => self.answer(&Frame::Pong { id: id.as_ref() }),
+            Wish::Subscribe { session, after, deltas } => {
+                self.deltas = deltas;
+                self.subscribe(&session, after).await.map_err(|error| complain(None, &error))?;
+            }
+            Wish::History { session, after, id } => {
+                let asked = Asked { session, id };
+                self.history(asked, after).await.map_err(|error| complain(None, &error))?;
+            }
+            Wish::SetState { data, place, id } => {
+                let key = self.key(place).await.map_err(|error| complain(id.clone(), &error))?;
+                let pushed = self.app.host.applets.push(&key, data, Some(self.number)).await;
+                pushed.map_err(|error| complain(id, &error))?;
+            }
+            Wish::GetState { place, id } => {
+                let state = async { self.app.host.applets.state(&self.key(place).await?).await };
+                let data = state.await.map_err(|error| complain(id.clone(), &error))?;
+                self.answer(&Frame::State { id: id.as_ref(), data: &data });
+            }
+        }
+        Ok(())
+    }
+
+    async fn key(
+        &self,
+        place: Place,
+    ) -> Result<kernel::applets::AppletKey, kernel::ports::StoreError> {
+        self.app.clients.applet_key(&self.client, place, self.watched()).await
+    }
+
+    /// A name nothing goes by is accepted: its events come if it appears.
+    async fn subscribe(&mut self, session: &str, after: Option<Seq>) -> Result<(), OpenError> {
+        self.release_all();
+        self.watching = None;
+        let Some(id) = SessionId::parse(session) else { return Ok(()) };
+        self.watching = match self.app.host.feed(id, after).await {
+            Ok(feed) => Some(Watching::Feed { feed, history: None, join: after.is_some() }),
+            Err(OpenError::Unknown(_)) => Some(Watching::Awaited(id)),
+            Err(error) => return Err(error),
+        };
+        Ok(())
+    }
+
+    /// On the watched session the live feed starts over from the past, so that live events wait
+    /// and nothing is told twice. Another session's past is told beside it.
+    async fn history(&mut self, asked: Asked, after: Seq) -> Result<(), OpenError> {
+        let id = SessionId::parse(&asked.session);
+        let feed = match id {
+            Some(id) => match self.app.host.feed(id, Some(after)).await {
+                Ok(feed) => feed,
+                Err(OpenError::Unknown(_)) => return Ok(self.complete(&asked, Seq(0))),
+                Err(error) => return Err(error),
+            },
+            None => return Ok(self.complete(&asked, Seq(0))),
+        };
+        if self.watched() != id {
+            self.histories.push_back(History { asked, feed });
+            return Ok(());
+        }
+        let history = Some(asked);
+        let before = self.watching.replace(Watching::Feed { feed, history, join: true });
+        // A request that this one overtakes is answered with it, not forgotten.
+        if let Some(Watching::Feed { feed, history: Some(asked), .. }) = before {
+            self.complete(&asked, feed.last());
+        }
+        Ok(())
+    }
+
+    fn watched(&self) -> Option<SessionId> {
+        match &self.watching {
+            Some(Watching::Feed { feed, .. }) => Some(feed.session().id()),
+            Some(Watching::Awaited(_) | Watching::Arrived(_)) | None => None,
+        }
+    }
+
+    fn tell(&mut self, heard: Option<Heard>) {
+        let Some(Watching::Feed { feed, history, join }) = &mut self.watching else { return };
+        let session = feed.session().id();
+        match heard {
+            Some(Heard::Past(entry)) => {
+                gather(&mut self.out, self.deltas, &say::past(session, &entry))
+            }
+            Some(Heard::Live(told)) => {
+                gather(&mut self.out, self.deltas, &say::live(session, &told))
+            }
+            Some(Heard::Now { last, draft }) => {
+                let now = self.app.host.ports.clock.now();
+                if let Some(draft) = draft.filter(|_| *join) {
+                    let lines = say::draft(session, last, now, &draft);
+                    gather(&mut self.out, self.deltas, &lines);
+                }
+                // From now on, whoever falls behind needs the whole sentence again.
+                *join = true;
+                if let Some(asked) = history.take() {
+                    self.conclude(session, &asked, last);
+                }
+            }
+            None => {
+                self.watching = None;
+                let error = "The session is closed; subscribe again to go on.";
+                self.answer(&Frame::Error { id: None, error });
+            }
+        }
+        self.release();
+    }
+
+    fn tell_history(&mut self, heard: Option<Heard>) {
+        let Some(History { feed, .. }) = self.histories.front() else { return };
+        let session = feed.session().id();
+        match heard {
+            Some(Heard::Past(entry)) => {
+                gather(&mut self.out, self.deltas, &say::past(session, &entry))
+            }
+            Some(Heard::Live(_)) => (),
+            Some(Heard::Now { last, draft }) => {
+                let now = self.app.host.ports.clock.now();
+                if let Some(draft) = draft {
+                    let lines = say::draft(session, last, now, &draft);
+                    gather(&mut self.out, self.deltas, &lines);
+                }
+                if let Some(History { asked, .. }) = self.histories.pop_front() {
+                    self.conclude(session, &asked, last);
+                }
+            }
+            None => {
+                if let Some(History { asked, feed }) = self.histories.pop_front() {
+                    self.complete(&asked, feed.last());
+                }
+            }
+        }
+    }
+
+    /// The past is told: what the session holds in mind, and that this was all.
+    fn conclude(&mut self, session: SessionId, asked: &Asked, last: Seq) {
+        let state = self.app.host.roster.get(session);
+        if let Some(state) = state.filter(|state| !state.context.is_empty()) {
+            let now = self.app.host.ports.clock.now();
+            self.out.push(say::context(session, last, now, &state.context).text);
+        }
+        self.complete(asked, last);
+    }
+
+    fn complete(&mut self, Asked { session, id }: &Asked, seq: Seq) {
+        self.answer(&Frame::HistoryComplete { session_id: session, seq, id: id.as_ref() });
+    }
+
+    fn spread(&mut self, news: News) {
+        if let News::Session { session, change: Change::Created, .. } = news
+            && matches!(self.watching, Some(Watching::Awaited(awaited)) if awaited == session)
+        {
+            self.watching = Some(Watching::Arrived(session));
+        }
+        if self.is_early(&news) {
+            self.held.push(news);
+        } else if self.concerns(&news) {
+            self.out.push(say::news(&news).text);
+        }
+    }
+
+    /// Whether the watched session must first tell of what led to it.
+    fn is_early(&self, news: &News) -> bool {
+        match (news, &self.watching) {
+            (News::Session { session, after, .. }, Some(Watching::Feed { feed, .. })) => {
+                *session == feed.session().id() && feed.last() < *after
+            }
+            _ => false,
+        }
+    }
+
+    fn concerns(&self, news: &News) -> bool {
+        match news {
+            News::Session { .. } => true,
+            News::AppletState { session, from, .. } => {
+                *from != Some(self.number) && (from.is_none() || *session == self.watched())
+            }
+        }
+    }
+
+    /// Tells the news that waited for its facts.
+    fn release(&mut self) {
+        if self.held.is_empty() {
+            return;
+        }
+        for news in mem::take(&mut self.held) {
+            if self.is_early(&news) {
+                self.held.push(news);
+            } else {
+                self.out.push(say::news(&news).text);
+            }
+        }
+    }
+
+    fn release_all(&mut self) {
+        let held = mem::take(&mut self.held);
+        self.out.extend(held.iter().map(|news| say::news(news).text));
+    }
+
+    fn answer(&mut self, frame: &Frame<'_>) {
+        self.out.push(say::write(frame).text);
+    }
+
+    /// News is out before the facts it belongs to: whoever tells facts looks here first.
+    fn spread_waiting(&mut self) {
+        loop {
+            match self.news.try_recv() {
+                Ok(news) => self.spread(news),
+                Err(TryRecvError::Lagged(_)) => self.out.push(say::missed_news().text),
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return,
+            }
+        }
+    }
+}
+
+impl Dialect for Connection {
+    async fn hear(&mut self, frame: &[u8]) {
+        let obeyed = match hear(frame) {
+            Ok(wish) => self.obey(wish).await,
+            Err(complaint) => Err(complaint),
+        };
+        if let Err(Complaint { id, error }) = obeyed {
+            self.answer(&Frame::Error { id: id.as_ref(), error: &error });
+        }
+    }
+
+    async fn say(&mut self) -> Vec<Utf8Bytes> {
+        if let Some(Watching::Arrived(session)) = self.watching {
+            let feed = self.app.host.feed(session, Some(Seq(0))).await.ok();
+            // Should it be gone again, there is nothing to hear.
+            self.watching = feed.map(|feed| Watching::Feed { feed, history: None, join: true });
+        }
+        if self.out.is_empty() {
+            let history = next(self.histories.front_mut().map(|history| &mut history.feed));
+            let watched = match &mut self.watching {
+                Some(Watching::Feed { feed, .. }) => Some(feed),
+                Some(Watching::Awaited(_) | Watching::Arrived(_)) | None => None,
+            };
+            tokio::select! {
+                biased;
+                news = self.news.recv() => match news {
+                    Ok(news) => self.spread(news),
+                    Err(RecvError::Lagged(_)) => self.out.push(say::missed_news().text),
+                    Err(RecvError::Closed) => std::future::pending().await,
+                },
+                heard = next(watched) => {
+                    self.spread_waiting();
+                    self.tell(heard);
+                }
+                heard = history => self.tell_history(heard),
+            }
+        }
+        self.gather_more();
+        mem::take(&mut self.out)
+    }
+}
+
+impl Connection {
+    /// Everything else that can be said without waiting goes out with it.
+    fn gather_more(&mut self) {
+        while self.out.len() < GATHER {
+            self.spread_waiting();
+            let Some(Watching::Feed { feed, .. }) = &mut self.watching else { break };
+            let Some(heard) = feed.next_now() else { break };
+            self.tell(Some(heard));
+        }
+        while self.out.len() < GATHER
+            && let Some(heard) =
+                self.histories.front_mut().and_then(|history| history.feed.next_now())
+        {
+            self.tell_history(Some(heard));
+        }
+    }
+}
+
+async fn next(feed: Option<&mut Feed>) -> Option<Heard> {
+    match feed {
+        Some(feed) => feed.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn gather(out: &mut Vec<Utf8Bytes>, deltas: Deltas, lines: &[Line]) {
+    out.extend(lines.iter().filter(|line| deltas.include(line)).map(|line| line.text.clone()));
+}
+
+fn complain(id: Option<Value>, error: &dyn std::error::Error) -> Complaint {
+    Complaint { id, error: error.to_string() }
+}

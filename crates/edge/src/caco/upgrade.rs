@@ -1,0 +1,87 @@
+//! From an HTTP request to a Caco socket.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Request, State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
+    response::{IntoResponse as _, Response},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::socket::Connection;
+use crate::{
+    App,
+    auth::{self, Purpose},
+    error::{ApiError, ErrorBody},
+    extract::ClientId,
+    listen::Peer,
+    socket::{FRAME_BYTES, WRITE_BUFFER, pump},
+};
+
+type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
+
+/// Shared with the Window Protocol, whose clients bring a token.
+pub async fn shared(
+    State(app): State<Arc<App>>,
+    client: ClientId,
+    upgrade: Upgrade,
+    request: Request,
+) -> Response {
+    if auth::query(request.uri(), "token").is_some() {
+        let message = "a token on /ws asks for the Window Protocol, which this version does not \
+                       speak; a Caco client that cannot send headers uses /caco/ws?token=";
+        return ApiError::not_found(message).into_response();
+    }
+    open(app, client, upgrade, &request)
+}
+
+pub async fn own(
+    State(app): State<Arc<App>>,
+    client: ClientId,
+    upgrade: Upgrade,
+    request: Request,
+) -> Response {
+    open(app, client, upgrade, &request)
+}
+
+fn open(
+    app: Arc<App>,
+    ClientId(client): ClientId,
+    upgrade: Upgrade,
+    request: &Request,
+) -> Response {
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(error) => {
+            let message = format!("a WebSocket upgrade is expected here: {}", error.body_text());
+            return ApiError::bad_request(message).with_status(error.status()).into_response();
+        }
+    };
+    let (peer, closing) = (request.extensions().get::<Peer>().cloned(), app.closing.subscribe());
+    upgrade
+        .max_message_size(FRAME_BYTES)
+        .max_frame_size(FRAME_BYTES)
+        .write_buffer_size(WRITE_BUFFER)
+        .on_upgrade(|socket| pump(socket, Connection::new(app, client), closing, peer))
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SocketToken {
+    token: String,
+    /// Seconds until it is worthless.
+    expires_in: u32,
+}
+
+/// A token for one WebSocket
+///
+/// For `/caco/ws?token=`, where a client cannot send headers. It opens one socket, within a minute.
+#[utoipa::path(post, path = "/api/socket-token", tag = "access",
+    responses((status = 200, body = SocketToken), (status = 401, body = ErrorBody)))]
+pub async fn token(State(app): State<Arc<App>>) -> Result<Json<SocketToken>, ApiError> {
+    let issued = app.access.codes.issue(Purpose::Socket, app.host.ports.clock.now());
+    let token = issued.map_err(|error| ApiError::internal(error.to_string()))?;
+    Ok(Json(SocketToken { token, expires_in: 60 }))
+}

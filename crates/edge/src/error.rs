@@ -1,0 +1,163 @@
+//! What a caller is told when something cannot be done: always JSON, always with a code.
+
+use axum::{
+    Json,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use kernel::{
+    applets::AppletError,
+    host::{DeleteError, OpenError, PostError},
+    ports::StoreError,
+    session::SayError,
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Debug)]
+pub struct ApiError {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+}
+
+/// How every error looks.
+#[derive(Serialize, ToSchema)]
+pub struct ErrorBody {
+    /// What was wrong, for a person.
+    error: String,
+    /// What was wrong, for a program.
+    #[schema(example = "BAD_REQUEST")]
+    code: String,
+}
+
+impl ApiError {
+    fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into() }
+    }
+
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
+    }
+
+    pub fn unauthorized() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "Authentication required")
+    }
+
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "FORBIDDEN", message)
+    }
+
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", message)
+    }
+
+    pub fn no_session(id: &str) -> Self {
+        Self::not_found(format!("Session not found: {id}"))
+    }
+
+    pub fn too_large(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", message)
+    }
+
+    pub fn unsupported_media_type() -> Self {
+        let message = "Content-Type must be application/json";
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", message)
+    }
+
+    pub fn agent_rejected(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "AGENT_CALL_REJECTED", message)
+    }
+
+    pub fn busy() -> Self {
+        let message = "Session is busy processing another message";
+        Self::new(StatusCode::CONFLICT, "SESSION_BUSY", message)
+    }
+
+    pub fn key_reused() -> Self {
+        let message = "Idempotency-Key was used for another message";
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "IDEMPOTENCY_KEY_REUSED", message)
+    }
+
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", message)
+    }
+
+    fn closing() -> Self {
+        let message = "the server is shutting down";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "SHUTTING_DOWN", message)
+    }
+
+    /// The same words under another status, where the protocol has it so.
+    #[must_use]
+    pub fn with_status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let Self { status, code, message } = self;
+        if status.is_server_error() {
+            tracing::error!(%status, code, error = %message, "request failed");
+        }
+        (status, Json(ErrorBody { error: message, code: code.to_owned() })).into_response()
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        Self::internal(error.to_string())
+    }
+}
+
+impl From<OpenError> for ApiError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Unknown(id) => Self::no_session(&id.to_string()),
+            OpenError::Closing => Self::closing(),
+            OpenError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<PostError> for ApiError {
+    fn from(error: PostError) -> Self {
+        match error {
+            PostError::Open(OpenError::Store(error)) => {
+                Self::internal(format!("Failed to resume session: {error}"))
+            }
+            PostError::Open(error) => error.into(),
+            PostError::Rejected(_) => Self::agent_rejected(error.to_string()),
+            PostError::Say(SayError::Busy) => Self::busy(),
+            PostError::Say(SayError::QueueFull) => {
+                let message = error.to_string();
+                Self::new(StatusCode::CONFLICT, "SESSION_BUSY", message)
+            }
+            PostError::Say(SayError::KeyReused) => Self::key_reused(),
+            PostError::Say(SayError::Closing) => Self::closing(),
+            PostError::Say(SayError::Store(error)) => error.into(),
+        }
+    }
+}
+
+impl From<DeleteError> for ApiError {
+    fn from(error: DeleteError) -> Self {
+        match error {
+            DeleteError::Busy => {
+                Self::new(StatusCode::BAD_REQUEST, "SESSION_BUSY", error.to_string())
+            }
+            DeleteError::Open(error) => error.into(),
+        }
+    }
+}
+
+impl From<AppletError> for ApiError {
+    fn from(error: AppletError) -> Self {
+        match error {
+            AppletError::TooLarge => Self::too_large(error.to_string()),
+            AppletError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Reading requests, with an answer that says what was wrong when they cannot be read.
+
+use axum::{
+    body::Body,
+    extract::{FromRequest, FromRequestParts, Path, Query, Request},
+    http::{header, request::Parts},
+};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+
+use crate::error::ApiError;
+
+const MB: usize = 1 << 20;
+/// Where only words are carried.
+pub const SMALL: usize = MB;
+/// Where data is carried.
+pub const LARGE: usize = 16 * MB;
+
+/// A JSON body of at most `LIMIT` bytes.
+pub struct Json<T, const LIMIT: usize = SMALL>(pub T);
+
+impl<S: Sync, T: DeserializeOwned, const LIMIT: usize> FromRequest<S> for Json<T, LIMIT> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let is_json = is_json(&request);
+        if !is_json && !is_empty(&request) {
+            return Err(ApiError::unsupported_media_type());
+        }
+        let body = read(request.into_body(), LIMIT).await?;
+        if body.is_empty() {
+            return Err(ApiError::bad_request("JSON body required"));
+        }
+        if !is_json {
+            return Err(ApiError::unsupported_media_type());
+        }
+        parse(&body).map(Self)
+    }
+}
+
+async fn read(body: Body, limit: usize) -> Result<bytes::Bytes, ApiError> {
+    match Limited::new(body, limit).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            Err(ApiError::too_large("Request body too large"))
+        }
+        Err(_) => Err(ApiError::bad_request("the request body ended early")),
+    }
+}
+
+/// Not JSON at all is one thing, JSON of another shape is another: the latter names the field.
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let parsed = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        if error.inner().is_data() {
+            let path = error.path().to_string();
+            let message = error.inner().to_string();
+            let message = message.rsplit_once(" at line").map_or(&*message, |(what, _)| what);
+            let place = if path == "." { String::new() } else { format!("{path}: ") };
+            ApiError::bad_request(format!("Invalid JSON body: {place}{message}"))
+        } else {
+            ApiError::bad_request("Invalid JSON body")
+        }
+    })?;
+    reader.end().map_err(|_| ApiError::bad_request("Invalid JSON body"))?;
+    Ok(parsed)
+}
+
+fn is_json(request: &Request) -> bool {
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let essence = kind.and_then(|it| it.split(';').next()).unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/json")
+}
+
+fn is_empty(request: &Request) -> bool {
+    use axum::body::HttpBody as _;
+    request.body().is_end_stream()
+}
+
+/// The name of a session as the caller wrote it, which is how errors quote it.
+pub struct SessionPath(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for SessionPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        path.map(|Path(id)| Self(id)).map_err(|_| ApiError::bad_request("Invalid session id"))
+    }
+}
+
+pub struct Params<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        match Query::<T>::from_request_parts(parts, state).await {
+            Ok(Query(params)) => Ok(Self(params)),
+            Err(error) => {
+                Err(ApiError::bad_request(format!("Invalid query: {}", error.body_text())))
+            }
+        }
+    }
+}
+
+/// Whose slot for the active session is meant.
+pub struct ClientId(pub String);
+
+impl<S: Sync> FromRequestParts<S> for ClientId {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let Some(value) = parts.headers.get("x-client-id") else {
+            return Ok(Self("default".to_owned()));
+        };
+        match value.to_str() {
+            Ok("") => Ok(Self("default".to_owned())),
+            Ok(id) if id.len() <= 128 => Ok(Self(id.to_owned())),
+            Ok(_) => Err(ApiError::bad_request("X-Client-ID is longer than 128 characters")),
+            Err(_) => Err(ApiError::bad_request("X-Client-ID must be plain ASCII")),
+        }
+    }
+}
+
+/// The caller's own name for a message, so that repeating the request repeats nothing else.
+pub struct IdempotencyKey(pub Option<String>);
+
+impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let Some(value) = parts.headers.get("idempotency-key") else { return Ok(Self(None)) };
+        match value.to_str() {
+            Ok(key) if (1..=255).contains(&key.len()) => Ok(Self(Some(key.to_owned()))),
+            _ => {
+                let message = "Idempotency-Key must be 1 to 255 characters of plain ASCII";
+                Err(ApiError::bad_request(message))
+            }
+        }
+    }
+}

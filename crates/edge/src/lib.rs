@@ -1,0 +1,143 @@
+//! Megaron's doors: HTTP and WebSocket, who may use them, and one folder per dialect spoken there.
+
+mod auth;
+mod caco;
+mod error;
+mod extract;
+mod keys;
+mod listen;
+mod login;
+mod operate;
+mod page;
+mod socket;
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{Router, middleware, response::IntoResponse as _, routing::get};
+use kernel::host::Host;
+use tokio::{net::TcpListener, sync::watch};
+use utoipa::OpenApi;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use auth::{Access, Codes, Purpose};
+use caco::clients::Clients;
+pub use keys::Keys;
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Lets in whoever connects from this machine without a key; Host and Origin count all the same.
+    pub trust_loopback: bool,
+    /// Names we answer to besides our address and `localhost`.
+    pub allowed_hosts: Vec<String>,
+    pub max_connections: u32,
+    /// How long running turns may take to end when the server is told to stop.
+    pub drain: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            trust_loopback: false,
+            allowed_hosts: Vec::new(),
+            max_connections: 1024,
+            drain: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Everything that is being counted, as Prometheus reads it.
+pub type Metrics = Arc<dyn Fn() -> String + Send + Sync>;
+
+pub struct Edge {
+    app: Arc<App>,
+    listener: TcpListener,
+    settings: Settings,
+}
+
+/// What every handler may lean on.
+struct App {
+    host: Arc<Host>,
+    clients: Clients,
+    access: Arc<Access>,
+    closing: socket::Closing,
+    metrics: Metrics,
+}
+
+#[derive(OpenApi)]
+#[openapi(info(
+    title = "Megaron",
+    description = "The HTTP side of the hall. Answers stream over the WebSocket at `/ws`."
+))]
+struct Described;
+
+impl Edge {
+    pub fn new(
+        host: Arc<Host>,
+        keys: Keys,
+        settings: Settings,
+        listener: TcpListener,
+        metrics: Metrics,
+    ) -> io::Result<Self> {
+        let access = Arc::new(Access {
+            keys,
+            clock: host.ports.clock.clone(),
+            trust_loopback: settings.trust_loopback,
+            names: settings.allowed_hosts.clone(),
+            listen: listener.local_addr()?,
+            codes: Codes::default(),
+        });
+        let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
+        let app = Arc::new(App { host, clients, access, closing, metrics });
+        Ok(Self { app, listener, settings })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.app.access.listen
+    }
+
+    /// An address that logs a browser in, once.
+    pub fn login_url(&self) -> io::Result<String> {
+        let now = self.app.host.ports.clock.now();
+        let code = self.app.access.codes.issue(Purpose::Login, now)?;
+        Ok(format!("http://{}/login?code={code}", self.address()))
+    }
+
+    /// Serves until `shutdown`; then takes no more connections, lets running turns end, records the
+    /// rest as interrupted, and says goodbye.
+    pub async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
+        let Self { app, listener, settings } = self;
+        let router = router(app.clone());
+        let finish = async {
+            app.host.shut(settings.drain).await;
+            app.closing.send_replace(true);
+        };
+        listen::run(listener, router, settings.max_connections, shutdown, finish).await
+    }
+}
+
+fn router(app: Arc<App>) -> Router {
+    let described = OpenApiRouter::with_openapi(Described::openapi())
+        .merge(caco::routes())
+        .routes(routes!(operate::log));
+    let (router, openapi) = described.split_for_parts();
+    let openapi = bytes::Bytes::from(openapi.to_json().unwrap_or_default());
+    let openapi = move || async move {
+        ([(axum::http::header::CONTENT_TYPE, "application/json")], openapi).into_response()
+    };
+    let access = app.access.clone();
+    let doors = Router::new()
+        .route("/login", get(login::visit).post(login::submit))
+        .route("/login.css", get(login::style))
+        .with_state(access.clone());
+    router
+        .route("/api/openapi.json", get(openapi))
+        .route("/healthz", get(operate::health))
+        .route("/metrics", get(operate::metrics))
+        .with_state(app)
+        .merge(doors)
+        .method_not_allowed_fallback(page::fallback)
+        .fallback(page::fallback)
+        .layer(middleware::from_fn(operate::count))
+        .layer(middleware::from_fn_with_state(access, auth::guard))
+        .layer(middleware::from_fn(page::harden))
+}

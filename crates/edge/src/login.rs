@@ -1,0 +1,95 @@
+//! The way in for a browser: a printed one-time address, or the key typed by hand.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderValue, StatusCode, header},
+    response::{Html, IntoResponse as _, Response},
+};
+use http_body_util::{BodyExt as _, Limited};
+
+use crate::{
+    auth::{self, Access, Purpose},
+    error::ApiError,
+};
+
+/// A key is short; so is the form that carries it.
+const FORM_BYTES: usize = 4096;
+
+pub enum Reason {
+    None,
+    UsedCode,
+    WrongKey,
+}
+
+/// With a code, logs in; without, shows the form.
+pub async fn visit(State(access): State<Arc<Access>>, request: Request) -> Response {
+    match auth::query(request.uri(), "code") {
+        Some(code) if access.codes.redeem(code, Purpose::Login, access.clock.now()) => {
+            enter(&access)
+        }
+        Some(_) => page(Reason::UsedCode),
+        None => page(Reason::None),
+    }
+}
+
+pub async fn submit(State(access): State<Arc<Access>>, request: Request) -> Response {
+    let body = match Limited::new(request.into_body(), FORM_BYTES).collect().await {
+        Ok(body) => body.to_bytes(),
+        Err(_) => return ApiError::too_large("Request body too large").into_response(),
+    };
+    // Keys hold nothing that a form would escape.
+    let key = body.strip_prefix(b"key=").and_then(|key| std::str::from_utf8(key).ok());
+    match key {
+        Some(key) if access.keys.accepts(key) => enter(&access),
+        _ => page(Reason::WrongKey),
+    }
+}
+
+/// A page that moves on, not a redirect: a strict cookie would not travel with a redirect that
+/// began on somebody else's site.
+fn enter(access: &Access) -> Response {
+    let cookie = match access.login_cookie() {
+        Ok(Some(cookie)) => cookie,
+        Ok(None) => return page(Reason::WrongKey),
+        Err(error) => return ApiError::internal(error.to_string()).into_response(),
+    };
+    let html = format!(
+        "{HEAD}<meta http-equiv=\"refresh\" content=\"0;url=/\"><main><p>Welcome. <a \
+         href=\"/\">Go to Megaron</a></p></main>"
+    );
+    let mut response = Html(html).into_response();
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+    private(response)
+}
+
+pub fn page(reason: Reason) -> Response {
+    let notice = match reason {
+        Reason::None => "",
+        Reason::UsedCode => "<p role=\"alert\">This login link has been used or is too old.</p>",
+        Reason::WrongKey => "<p role=\"alert\">That is not the key.</p>",
+    };
+    let html = format!(
+        "{HEAD}<main><h1>Megaron</h1>{notice}<p>Open the login link that <code>megaron serve</code> \
+         printed, or enter the API key. <code>megaron key show</code> prints it.</p><form \
+         method=\"post\" action=\"/login\"><label for=\"key\">API key</label><input id=\"key\" \
+         name=\"key\" type=\"password\" autocomplete=\"current-password\" required autofocus> \
+         <button>Log in</button></form></main>"
+    );
+    private((StatusCode::UNAUTHORIZED, Html(html)).into_response())
+}
+
+fn private(mut response: Response) -> Response {
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// The stylesheet is a file of its own, because the page's policy allows nothing inline.
+const HEAD: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta \
+    name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light \
+    dark\"><title>Megaron</title><link rel=\"stylesheet\" href=\"/login.css\">";
+
+pub async fn style() -> impl axum::response::IntoResponse {
+    ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], include_str!("login.css"))
+}

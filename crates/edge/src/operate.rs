@@ -1,0 +1,82 @@
+//! For whoever runs the server: is it well, what does it count, what does the log say.
+
+use std::sync::Arc;
+
+use axum::{
+    Json as Reply,
+    extract::{MatchedPath, Request, State},
+    http::header,
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use kernel::update::{Entry, Seq, SessionId};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::{
+    App,
+    error::{ApiError, ErrorBody},
+    extract::Params,
+};
+
+const PAGE: usize = 1000;
+
+/// Open to all, and says nothing but that it is there.
+pub async fn health() -> impl IntoResponse {
+    Reply(serde_json::json!({ "status": "ok" }))
+}
+
+pub async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
+    metrics::gauge!("megaron_sessions").set(app.host.roster.len() as f64);
+    metrics::gauge!("megaron_unobserved_sessions").set(app.host.roster.unobserved() as f64);
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], (app.metrics)())
+}
+
+/// Counts requests by route, never by what the caller wrote.
+pub async fn count(request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>();
+    let route = route.map_or_else(|| "other".to_owned(), |route| route.as_str().to_owned());
+    let method = request.method().as_str().to_owned();
+    let started = std::time::Instant::now();
+    let response = next.run(request).await;
+    let status = response.status().as_u16().to_string();
+    let labels = [("method", method), ("route", route), ("status", status)];
+    metrics::counter!("megaron_requests_total", &labels).increment(1);
+    metrics::histogram!("megaron_request_seconds").record(started.elapsed().as_secs_f64());
+    response
+}
+
+#[derive(Deserialize, IntoParams)]
+pub struct Which {
+    session: String,
+    /// Only what came after this; 0 when absent.
+    #[serde(default)]
+    after: u64,
+    /// At most 1000, which is also what is meant when absent.
+    limit: Option<usize>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct LogPage {
+    /// As they are kept; read on with `after` set to the last `seq`.
+    #[schema(value_type = Vec<Object>)]
+    facts: Vec<Entry>,
+    /// The end of the log.
+    #[schema(value_type = u64)]
+    last: Seq,
+}
+
+/// The log of a session as it is kept
+#[utoipa::path(get, path = "/api/log", tag = "log", params(Which),
+    responses((status = 200, body = LogPage), (status = 404, body = ErrorBody)))]
+pub async fn log(
+    State(app): State<Arc<App>>,
+    Params(Which { session, after, limit }): Params<Which>,
+) -> Result<Reply<LogPage>, ApiError> {
+    let id = SessionId::parse(&session);
+    let known = id.and_then(|id| Some((id, app.host.roster.get(id)?)));
+    let (id, state) = known.ok_or_else(|| ApiError::no_session(&session))?;
+    let limit = limit.unwrap_or(PAGE).clamp(1, PAGE);
+    let facts = app.host.ports.log.read(id, Seq(after), limit).await?;
+    Ok(Reply(LogPage { facts, last: state.last }))
+}

@@ -1,0 +1,135 @@
+//! One pump for every WebSocket, whatever is spoken on it: listens, speaks, and drops who is deaf.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
+use futures::{SinkExt as _, StreamExt as _, stream::SplitSink};
+use tokio::{
+    sync::watch,
+    time::{Instant, interval_at, timeout},
+};
+
+use crate::listen::Peer;
+
+/// The largest frame a client may send.
+pub const FRAME_BYTES: usize = 1 << 20;
+/// Small, because most connections are idle most of the time.
+pub const WRITE_BUFFER: usize = 8 * 1024;
+const PING: Duration = Duration::from_secs(30);
+/// A peer that has been silent for so long, our pings included, is gone.
+const SILENCE: Duration = Duration::from_secs(75);
+/// A peer that has taken nothing for so long is told to come back when it can.
+const STALL: Duration = Duration::from_secs(30);
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// What is spoken on a socket.
+pub trait Dialect: Send {
+    /// Takes in a frame, whatever it holds.
+    fn hear(&mut self, frame: &[u8]) -> impl Future<Output = ()> + Send;
+
+    /// Waits until there is something to say. Dropping this in between must lose nothing.
+    fn say(&mut self) -> impl Future<Output = Vec<Utf8Bytes>> + Send;
+}
+
+/// Why a conversation ended, and how the peer is told.
+enum End {
+    Left,
+    Silent,
+    Slow,
+    TooLarge,
+    Closing,
+}
+
+impl End {
+    fn frame(&self) -> Option<CloseFrame> {
+        let (code, reason) = match self {
+            Self::Left | Self::Silent => return None,
+            Self::Slow => (close_code::POLICY, "too slow: reconnect and resume with after"),
+            Self::TooLarge => (close_code::SIZE, "frame larger than 1 MB"),
+            Self::Closing => (close_code::AWAY, "the server is shutting down"),
+        };
+        Some(CloseFrame { code, reason: reason.into() })
+    }
+}
+
+pub async fn pump(
+    socket: WebSocket,
+    mut dialect: impl Dialect,
+    mut closing: watch::Receiver<bool>,
+    peer: Option<Peer>,
+) {
+    metrics::gauge!("megaron_sockets").increment(1);
+    let (mut sink, mut stream) = socket.split();
+    let mut ping = interval_at(Instant::now() + PING, PING);
+    let mut heard_at = Instant::now();
+    let end = loop {
+        let frames = tokio::select! {
+            message = stream.next() => {
+                heard_at = Instant::now();
+                match message {
+                    Some(Ok(Message::Text(text))) => dialect.hear(text.as_bytes()).await,
+                    Some(Ok(Message::Binary(bytes))) => dialect.hear(&bytes).await,
+                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => (),
+                    Some(Ok(Message::Close(_))) | None => break End::Left,
+                    Some(Err(error)) => break if is_size(&error) { End::TooLarge } else { End::Left },
+                }
+                continue;
+            }
+            frames = dialect.say() => frames.into_iter().map(Message::Text).collect(),
+            _ = ping.tick() => {
+                if heard_at.elapsed() > SILENCE {
+                    break End::Silent;
+                }
+                vec![Message::Ping(bytes::Bytes::new())]
+            }
+            () = closed(&mut closing) => break End::Closing,
+        };
+        metrics::counter!("megaron_frames_total").increment(frames.len() as u64);
+        match timeout(STALL, send(&mut sink, frames)).await {
+            Ok(Ok(())) => (),
+            Ok(Err(_)) => break End::Left,
+            Err(_) => break End::Slow,
+        }
+    };
+    if let Some(frame) = end.frame() {
+        if matches!(end, End::Slow) {
+            tracing::info!("a reader was too slow and was dropped");
+            metrics::counter!("megaron_slow_readers_total").increment(1);
+        }
+        // A courtesy: the peer may be past hearing.
+        timeout(FAREWELL, sink.send(Message::Close(Some(frame)))).await.ok();
+    }
+    metrics::gauge!("megaron_sockets").decrement(1);
+    drop(peer);
+}
+
+/// Returns when everything is to end.
+async fn closed(closing: &mut watch::Receiver<bool>) {
+    // An error means that whoever would say so is gone, which says it as well.
+    closing.wait_for(|closing| *closing).await.ok();
+}
+
+/// Everything that waits goes into one write.
+async fn send(
+    sink: &mut SplitSink<WebSocket, Message>,
+    frames: Vec<Message>,
+) -> Result<(), axum::Error> {
+    for frame in frames {
+        sink.feed(frame).await?;
+    }
+    sink.flush().await
+}
+
+fn is_size(error: &axum::Error) -> bool {
+    let mut source: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = source {
+        if error.to_string().contains("too long") {
+            return true;
+        }
+        source = error.source();
+    }
+    false
+}
+
+/// Says when everything is to end.
+pub type Closing = Arc<watch::Sender<bool>>;

@@ -1,0 +1,1 @@
+//! What every implementation of a port must do. Each contract is a story told to fresh stores.

@@ -1,0 +1,217 @@
+//! A store in memory, with faults to order.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use futures::{FutureExt as _, future};
+use kernel::{
+    ports::{Attic, Batch, Catalog, Log, Shelf, StoreError, Stored},
+    state::State,
+    update::{Entry, Fact, Seq, SessionId},
+};
+
+use crate::Gate;
+
+/// Clones share everything: a crash is dropping every task and starting anew on a clone.
+#[derive(Clone)]
+pub struct MemoryStore {
+    data: Arc<Mutex<Data>>,
+    gate: Gate,
+}
+
+#[derive(Default)]
+struct Data {
+    sessions: BTreeMap<SessionId, Kept>,
+    records: BTreeMap<(Shelf, String), String>,
+    files: BTreeMap<PathBuf, Vec<u8>>,
+    named: usize,
+    /// How many appends succeed before the disk is full, if it is ever to be.
+    room: Option<usize>,
+}
+
+#[derive(Default)]
+struct Kept {
+    entries: Vec<Arc<Entry>>,
+    state: State,
+    draft: String,
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        let gate = Gate::default();
+        gate.open();
+        Self { data: Arc::default(), gate }
+    }
+}
+
+impl MemoryStore {
+    /// Whether appends fail from now on, as on a full disk.
+    pub fn fail_appends(&self, fail: bool) {
+        self.data().room = fail.then_some(0);
+    }
+
+    /// The next `count` appends succeed, those after them fail.
+    pub fn fail_after(&self, count: usize) {
+        self.data().room = Some(count);
+    }
+
+    /// Appends wait from now on; the gate tells when one does.
+    pub fn hold_appends(&self) -> Gate {
+        self.gate.close();
+        self.gate.clone()
+    }
+
+    pub fn release_appends(&self) {
+        self.gate.open();
+    }
+
+    /// The bytes of a file in the attic.
+    pub fn file(&self, path: &Path) -> Option<Vec<u8>> {
+        self.data().files.get(path).cloned()
+    }
+
+    fn data(&self) -> MutexGuard<'_, Data> {
+        self.data.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<'a, T: Send + 'a>(&self, look: impl FnOnce(&mut Data) -> T) -> Stored<'a, T> {
+        future::ready(Ok(look(&mut self.data()))).boxed()
+    }
+}
+
+impl Data {
+    fn append(&mut self, batch: Batch) -> Result<(), StoreError> {
+        if self.room == Some(0) {
+            return Err(StoreError::Unavailable("disk full".into()));
+        }
+        let entries: &[_] = self.sessions.get(&batch.session).map_or(&[], |kept| &kept.entries);
+        let mut last = entries.last().map_or(Seq(0), |entry| entry.seq);
+        let mut keys: HashSet<_> = entries.iter().filter_map(|entry| key(&entry.fact)).collect();
+        for entry in &batch.entries {
+            last = last.next();
+            if entry.seq != last || key(&entry.fact).is_some_and(|key| !keys.insert(key)) {
+                return Err(StoreError::Conflict(batch.session));
+            }
+        }
+        self.room = self.room.map(|room| room - 1);
+        let kept = self.sessions.entry(batch.session).or_default();
+        kept.entries.extend(batch.entries);
+        kept.state = State::clone(&batch.state);
+        if batch.ends_draft {
+            kept.draft.clear();
+        }
+        Ok(())
+    }
+
+    fn entries(&self, session: SessionId) -> impl DoubleEndedIterator<Item = &Arc<Entry>> {
+        self.sessions.get(&session).into_iter().flat_map(|kept| &kept.entries)
+    }
+}
+
+impl Log for MemoryStore {
+    fn append(&self, batch: Batch) -> Stored<'_, ()> {
+        async move {
+            self.gate.pass().await;
+            self.data().append(batch)
+        }
+        .boxed()
+    }
+
+    fn read(&self, session: SessionId, after: Seq, limit: usize) -> Stored<'_, Vec<Entry>> {
+        self.with(|data| {
+            let later = data.entries(session).filter(|entry| entry.seq > after);
+            later.take(limit).map(|entry| Entry::clone(entry)).collect()
+        })
+    }
+
+    fn read_back(&self, session: SessionId, before: Seq, limit: usize) -> Stored<'_, Vec<Entry>> {
+        self.with(|data| {
+            let earlier = data.entries(session).rev().filter(|entry| entry.seq < before);
+            earlier.take(limit).map(|entry| Entry::clone(entry)).collect()
+        })
+    }
+
+    fn keyed(&self, session: SessionId, wanted: &str) -> Stored<'_, Option<Entry>> {
+        self.with(|data| {
+            let found = data.entries(session).find(|entry| key(&entry.fact) == Some(wanted));
+            found.map(|entry| Entry::clone(entry))
+        })
+    }
+
+    fn draft(&self, session: SessionId, text: &str) {
+        if let Some(kept) = self.data().sessions.get_mut(&session) {
+            kept.draft.push_str(text);
+        }
+    }
+
+    fn drafted(&self, session: SessionId) -> Stored<'_, String> {
+        self.with(|data| {
+            data.sessions.get(&session).map(|kept| kept.draft.clone()).unwrap_or_default()
+        })
+    }
+}
+
+fn key(fact: &Fact) -> Option<&str> {
+    match fact {
+        Fact::Queued(message) | Fact::Said { message, .. } => message.key.as_deref(),
+        _ => None,
+    }
+}
+
+#[expect(clippy::similar_names, reason = "a shelf is not a self")]
+impl Catalog for MemoryStore {
+    fn sessions(&self) -> Stored<'_, Vec<(SessionId, State)>> {
+        self.with(|data| data.sessions.iter().map(|(id, kept)| (*id, kept.state.clone())).collect())
+    }
+
+    fn remove(&self, session: SessionId) -> Stored<'_, ()> {
+        self.with(|data| drop(data.sessions.remove(&session)))
+    }
+
+    fn get(&self, shelf: Shelf, name: &str) -> Stored<'_, Option<String>> {
+        self.with(|data| data.records.get(&(shelf, name.to_owned())).cloned())
+    }
+
+    fn put(&self, shelf: Shelf, name: &str, value: String) -> Stored<'_, ()> {
+        self.with(|data| drop(data.records.insert((shelf, name.to_owned()), value)))
+    }
+
+    fn discard(&self, shelf: Shelf, name: &str) -> Stored<'_, ()> {
+        self.with(|data| drop(data.records.remove(&(shelf, name.to_owned()))))
+    }
+
+    fn list(&self, shelf: Shelf, prefix: &str) -> Stored<'_, Vec<(String, String)>> {
+        self.with(|data| {
+            let records = data.records.iter();
+            let listed = records.filter(|((on, name), _)| *on == shelf && name.starts_with(prefix));
+            listed.map(|((_, name), value)| (name.clone(), value.clone())).collect()
+        })
+    }
+}
+
+impl Attic for MemoryStore {
+    fn keep(&self, session: SessionId, extension: &str, bytes: Vec<u8>) -> Stored<'_, PathBuf> {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        if !(1..=8).contains(&extension.len()) || !extension.bytes().all(plain) {
+            let error = StoreError::Unavailable(format!("`{extension}` is no extension"));
+            return future::ready(Err(error)).boxed();
+        }
+        self.with(|data| {
+            data.named += 1;
+            let path = folder(session).join(format!("{}.{extension}", data.named));
+            data.files.insert(path.clone(), bytes);
+            path
+        })
+    }
+
+    fn clear(&self, session: SessionId) -> Stored<'_, ()> {
+        self.with(|data| data.files.retain(|path, _| !path.starts_with(folder(session))))
+    }
+}
+
+fn folder(session: SessionId) -> PathBuf {
+    Path::new("/attachments").join(session.to_string())
+}

@@ -1,0 +1,102 @@
+//! Small tools, each good for one thing a test may need.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::{FutureExt as _, future::BoxFuture};
+use kernel::toolbox::{Call, Tool, ToolSpec};
+use serde_json::{Value, json};
+
+use crate::Gate;
+
+/// A tool that remembers its calls. Clones are the same tool.
+#[derive(Clone)]
+pub struct TestTool {
+    spec: ToolSpec,
+    parallel: bool,
+    act: Act,
+    calls: Arc<Mutex<Vec<Value>>>,
+}
+
+#[derive(Clone)]
+enum Act {
+    Echo,
+    Fail(String),
+    Panic,
+    Wait(Gate),
+}
+
+impl TestTool {
+    /// Returns its arguments as JSON.
+    pub fn echo() -> Self {
+        Self::new("echo", Act::Echo)
+    }
+
+    pub fn failing(message: &str) -> Self {
+        Self::new("fail", Act::Fail(message.to_owned()))
+    }
+
+    pub fn panicking() -> Self {
+        Self::new("panic", Act::Panic)
+    }
+
+    /// Returns its arguments once the gate is open. Calls may overlap.
+    pub fn waiting(gate: &Gate) -> Self {
+        Self::new("wait", Act::Wait(gate.clone())).parallel(true)
+    }
+
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.spec.name);
+        self
+    }
+
+    #[must_use]
+    pub fn parallel(mut self, parallel: bool) -> Self {
+        self.parallel = parallel;
+        self
+    }
+
+    /// The arguments of every call so far.
+    pub fn calls(&self) -> Vec<Value> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn new(name: &str, act: Act) -> Self {
+        let spec = ToolSpec {
+            name: name.to_owned(),
+            description: format!("A tool for tests: {name}."),
+            schema: json!({ "type": "object" }),
+        };
+        Self { spec, parallel: false, act, calls: Arc::default() }
+    }
+}
+
+impl Tool for TestTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn title(&self, args: &Value) -> String {
+        format!("Running {} {args}", self.spec.name)
+    }
+
+    fn parallel(&self) -> bool {
+        self.parallel
+    }
+
+    fn run(&self, call: Call) -> BoxFuture<'_, Result<String, String>> {
+        async move {
+            self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call.args.clone());
+            match &self.act {
+                Act::Echo => Ok(call.args.to_string()),
+                Act::Fail(message) => Err(message.clone()),
+                Act::Panic => panic!("this tool always breaks down"),
+                Act::Wait(gate) => {
+                    gate.pass().await;
+                    Ok(call.args.to_string())
+                }
+            }
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,53 @@
+//! All the fakes together, as a host needs them.
+
+use std::sync::Arc;
+
+use kernel::{
+    ports::Ports,
+    toolbox::{Tool, Toolbox},
+};
+
+use crate::{ManualClock, MemoryStore, OneModel, ScriptedModel, TestTool, model::Script};
+
+/// What outlives a host: [`World::ports`] gives the same store, model and clock every time.
+pub struct World {
+    pub store: MemoryStore,
+    pub model: Arc<ScriptedModel>,
+    pub models: Arc<OneModel>,
+    pub clock: Arc<ManualClock>,
+    tools: Vec<TestTool>,
+}
+
+impl World {
+    /// The only model is called `test`, and plays these scripts.
+    pub fn new(scripts: impl IntoIterator<Item = Script>) -> Self {
+        let model = ScriptedModel::new(scripts);
+        let models = Arc::new(OneModel::new("test", model.clone()));
+        let (store, clock) = (MemoryStore::default(), Arc::default());
+        Self { store, model, models, clock, tools: vec![TestTool::echo()] }
+    }
+
+    /// Adds a tool to the one that is always there: `echo`.
+    #[must_use]
+    pub fn tool(mut self, tool: &TestTool) -> Self {
+        self.tools.retain(|other| other.spec().name != tool.spec().name);
+        self.tools.push(tool.clone());
+        self
+    }
+
+    pub fn ports(&self) -> Ports {
+        let mut tools = Toolbox::default();
+        for tool in &self.tools {
+            tools.add(tool.clone());
+        }
+        Ports {
+            log: Arc::new(self.store.clone()),
+            catalog: Arc::new(self.store.clone()),
+            attic: Arc::new(self.store.clone()),
+            models: self.models.clone(),
+            tools: Arc::new(tools),
+            clock: self.clock.clone(),
+            workspace: "/".into(),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The tools that Megaron brings along, one file each.
+
+mod current_time;
+mod folder;
+mod list_directory;
+mod read_file;
+#[cfg(test)]
+mod tests;
+pub mod typed;
+mod write_file;
+
+use std::sync::Arc;
+
+use kernel::{ports::Clock, toolbox::Toolbox};
+
+use crate::{
+    current_time::CurrentTime, list_directory::ListDirectory, read_file::ReadFile, typed::Adapter,
+    write_file::WriteFile,
+};
+
+/// Puts every tool of this crate into the box.
+pub fn add_all(toolbox: &mut Toolbox, clock: Arc<dyn Clock>) {
+    toolbox.add(Adapter::new(CurrentTime { clock }));
+    toolbox.add(Adapter::new(ListDirectory));
+    toolbox.add(Adapter::new(ReadFile));
+    toolbox.add(Adapter::new(WriteFile));
+}
