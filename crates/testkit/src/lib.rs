@@ -1,8 +1,6 @@
 //! Fakes for every port of the kernel, and the contracts that real ones must keep.
 //!
 //! ```
-//! # async fn example() -> Result<(), kernel::ports::StoreError> {
-//! use kernel::host::{Host, Settings};
 //! use testkit::{Gate, World, model};
 //!
 //! let gate = Gate::default();
@@ -10,12 +8,13 @@
 //!     vec![model::call("1", "echo", serde_json::json!({ "say": "hi" }))],
 //!     vec![model::text("Hel"), model::wait(&gate), model::text("lo")],
 //! ]);
-//! let host = Host::start(world.ports(), Settings::default()).await?;
-//! // A crash is dropping every task; this is the same house afterwards.
-//! drop(host);
-//! let host = Host::start(world.ports(), Settings::default()).await?;
-//! # drop(host);
-//! # Ok(()) }
+//! world.until_crash(async |host| {
+//!     // Say something, and wait until half of the answer has come.
+//! });
+//! world.until_crash(async |host| {
+//!     // The same house, after the process was killed.
+//!     host.recover().await;
+//! });
 //! ```
 
 #![expect(

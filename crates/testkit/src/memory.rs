@@ -1,7 +1,7 @@
 //! A store in memory, with faults to order.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -34,7 +34,9 @@ struct Data {
 
 #[derive(Default)]
 struct Kept {
+    /// The entry of each place, less one.
     entries: Vec<Arc<Entry>>,
+    keys: BTreeMap<String, usize>,
     state: State,
     draft: String,
 }
@@ -87,18 +89,22 @@ impl Data {
         if self.room == Some(0) {
             return Err(StoreError::Unavailable("disk full".into()));
         }
-        let entries: &[_] = self.sessions.get(&batch.session).map_or(&[], |kept| &kept.entries);
-        let mut last = entries.last().map_or(Seq(0), |entry| entry.seq);
-        let mut keys: HashSet<_> = entries.iter().filter_map(|entry| key(&entry.fact)).collect();
+        let kept = self.sessions.get(&batch.session);
+        let mut place = kept.map_or(0, |kept| kept.entries.len());
+        let mut keys = BTreeMap::new();
         for entry in &batch.entries {
-            last = last.next();
-            if entry.seq != last || key(&entry.fact).is_some_and(|key| !keys.insert(key)) {
+            let key = key(&entry.fact).map(str::to_owned);
+            let known = |key: &String| kept.is_some_and(|kept| kept.keys.contains_key(key));
+            let again = key.is_some_and(|key| known(&key) || keys.insert(key, place).is_some());
+            place += 1;
+            if again || entry.seq != Seq(place as u64) {
                 return Err(StoreError::Conflict(batch.session));
             }
         }
         self.room = self.room.map(|room| room - 1);
         let kept = self.sessions.entry(batch.session).or_default();
         kept.entries.extend(batch.entries);
+        kept.keys.extend(keys);
         kept.state = State::clone(&batch.state);
         if batch.ends_draft {
             kept.draft.clear();
@@ -106,9 +112,14 @@ impl Data {
         Ok(())
     }
 
-    fn entries(&self, session: SessionId) -> impl DoubleEndedIterator<Item = &Arc<Entry>> {
-        self.sessions.get(&session).into_iter().flat_map(|kept| &kept.entries)
+    fn entries(&self, session: SessionId) -> &[Arc<Entry>] {
+        self.sessions.get(&session).map_or(&[], |kept| &kept.entries)
     }
+}
+
+/// A place that may be past the end.
+fn clamp(seq: Seq, entries: &[Arc<Entry>]) -> usize {
+    usize::try_from(seq.0).unwrap_or(usize::MAX).min(entries.len())
 }
 
 impl Log for MemoryStore {
@@ -122,22 +133,24 @@ impl Log for MemoryStore {
 
     fn read(&self, session: SessionId, after: Seq, limit: usize) -> Stored<'_, Vec<Entry>> {
         self.with(|data| {
-            let later = data.entries(session).filter(|entry| entry.seq > after);
+            let entries = data.entries(session);
+            let later = entries[clamp(after, entries)..].iter();
             later.take(limit).map(|entry| Entry::clone(entry)).collect()
         })
     }
 
     fn read_back(&self, session: SessionId, before: Seq, limit: usize) -> Stored<'_, Vec<Entry>> {
         self.with(|data| {
-            let earlier = data.entries(session).rev().filter(|entry| entry.seq < before);
+            let entries = data.entries(session);
+            let earlier = entries[..clamp(before.before(), entries)].iter().rev();
             earlier.take(limit).map(|entry| Entry::clone(entry)).collect()
         })
     }
 
-    fn keyed(&self, session: SessionId, wanted: &str) -> Stored<'_, Option<Entry>> {
+    fn keyed(&self, session: SessionId, key: &str) -> Stored<'_, Option<Entry>> {
         self.with(|data| {
-            let found = data.entries(session).find(|entry| key(&entry.fact) == Some(wanted));
-            found.map(|entry| Entry::clone(entry))
+            let kept = data.sessions.get(&session)?;
+            Some(Entry::clone(&kept.entries[*kept.keys.get(key)?]))
         })
     }
 

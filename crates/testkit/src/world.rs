@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kernel::{
+    host::{Host, Settings},
     ports::Ports,
     toolbox::{Tool, Toolbox},
 };
@@ -33,6 +34,16 @@ impl World {
         self.tools.retain(|other| other.spec().name != tool.spec().name);
         self.tools.push(tool.clone());
         self
+    }
+
+    /// Starts a host and plays the story; where that ends, so does everything at once, as if the
+    /// process had been killed. Needs a thread without a runtime: a plain `#[test]`.
+    pub fn until_crash<T>(&self, story: impl AsyncFnOnce(Arc<Host>) -> T) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let host = Host::start(self.ports(), Settings::default()).await.unwrap();
+            story(host).await
+        })
     }
 
     pub fn ports(&self) -> Ports {

@@ -1,0 +1,113 @@
+//! The log: facts and drafts.
+
+use futures::FutureExt as _;
+use jiff::Timestamp;
+use kernel::{
+    ports::{Batch, Log, StoreError, Stored},
+    update::{Entry, Seq, SessionId},
+};
+use rusqlite::{Connection, Params, Row};
+
+use crate::{
+    Store, unavailable,
+    work::{Append, Work},
+    writer::Job,
+};
+
+impl Log for Store {
+    fn append(&self, batch: Batch) -> Stored<'_, ()> {
+        async move { self.write(Work::Append(Append::new(&batch)?)).await }.boxed()
+    }
+
+    fn read(&self, session: SessionId, after: Seq, limit: usize) -> Stored<'_, Vec<Entry>> {
+        let sql = "SELECT seq, at, fact FROM facts
+                   WHERE session = (SELECT number FROM sessions WHERE id = ?1) AND seq > ?2
+                   ORDER BY seq LIMIT ?3";
+        self.readers
+            .clone()
+            .read(move |connection| {
+                let params = (session.0.as_bytes(), clamp(after.0), clamp(limit as u64));
+                entries(connection, session, sql, params)
+            })
+            .boxed()
+    }
+
+    fn read_back(&self, session: SessionId, before: Seq, limit: usize) -> Stored<'_, Vec<Entry>> {
+        let sql = "SELECT seq, at, fact FROM facts
+                   WHERE session = (SELECT number FROM sessions WHERE id = ?1) AND seq < ?2
+                   ORDER BY seq DESC LIMIT ?3";
+        self.readers
+            .clone()
+            .read(move |connection| {
+                let params = (session.0.as_bytes(), clamp(before.0), clamp(limit as u64));
+                entries(connection, session, sql, params)
+            })
+            .boxed()
+    }
+
+    fn keyed(&self, session: SessionId, key: &str) -> Stored<'_, Option<Entry>> {
+        let key = key.to_owned();
+        let sql = "SELECT seq, at, fact FROM facts
+                   WHERE session = (SELECT number FROM sessions WHERE id = ?1) AND key = ?2";
+        self.readers
+            .clone()
+            .read(move |connection| {
+                let found = entries(connection, session, sql, (session.0.as_bytes(), key))?;
+                Ok(found.into_iter().next())
+            })
+            .boxed()
+    }
+
+    fn draft(&self, session: SessionId, text: &str) {
+        self.send(Job::Draft { session, text: text.to_owned() });
+    }
+
+    fn drafted(&self, session: SessionId) -> Stored<'_, String> {
+        async move {
+            self.write(Work::Settle).await?;
+            self.readers.clone().read(move |connection| drafted(connection, session)).await
+        }
+        .boxed()
+    }
+}
+
+/// Numbers this large are beyond any log.
+fn clamp(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn entries(
+    connection: &Connection,
+    session: SessionId,
+    sql: &str,
+    params: impl Params,
+) -> Result<Vec<Entry>, StoreError> {
+    let mut statement = connection.prepare_cached(sql).map_err(unavailable)?;
+    let mut rows = statement.query(params).map_err(unavailable)?;
+    let mut entries = Vec::new();
+    while let Some(row) = rows.next().map_err(unavailable)? {
+        entries.push(entry(session, row)?);
+    }
+    Ok(entries)
+}
+
+fn entry(session: SessionId, row: &Row) -> Result<Entry, StoreError> {
+    let seq = row.get(0).map_err(unavailable)?;
+    let unreadable = |reason: String| {
+        unavailable(format!("fact {seq} of session {session} cannot be read: {reason}"))
+    };
+    let at = row.get(1).map_err(|error| unreadable(error.to_string()))?;
+    let at = Timestamp::from_microsecond(at).map_err(|error| unreadable(error.to_string()))?;
+    let fact = row.get_ref(2).map_err(|error| unreadable(error.to_string()))?;
+    let fact = fact.as_str().map_err(|error| unreadable(error.to_string()))?;
+    let fact = serde_json::from_str(fact).map_err(|error| unreadable(error.to_string()))?;
+    Ok(Entry { seq: Seq(seq), at, fact })
+}
+
+fn drafted(connection: &Connection, session: SessionId) -> Result<String, StoreError> {
+    let sql = "SELECT text FROM drafts
+               WHERE session = (SELECT number FROM sessions WHERE id = ?1) ORDER BY n";
+    let mut statement = connection.prepare_cached(sql).map_err(unavailable)?;
+    let texts = statement.query_map([session.0.as_bytes()], |row| row.get::<_, String>(0));
+    texts.map_err(unavailable)?.collect::<Result<_, _>>().map_err(unavailable)
+}
