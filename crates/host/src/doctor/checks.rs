@@ -115,7 +115,7 @@ fn model(id: &str) -> Finding {
     match wire::check_model(id) {
         Ok(()) if id == "demo" => Finding::remark(
             "the default model is `demo`, which only shows how things work",
-            "name another as default_model in config.toml once one is set up",
+            "this version has no other yet",
         ),
         Ok(()) => Finding::good(format!("the default model is `{id}`")),
         Err(error) => Finding::wrong(
