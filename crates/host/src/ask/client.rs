@@ -14,7 +14,7 @@ use tokio_tungstenite::{
     tungstenite::{self, Message, client::IntoClientRequest as _, http::HeaderValue},
 };
 
-use super::frames::{Frame, Request};
+use super::frames::{EventFrame, Frame, Request};
 use crate::place;
 
 /// Our own slot, so that asking does not change what another client is looking at.
@@ -183,6 +183,17 @@ impl Socket {
     pub async fn send(&mut self, request: &Request<'_>) -> anyhow::Result<()> {
         let text = serde_json::to_string(request)?;
         self.stream.send(Message::text(text)).await.context("the connection is lost")
+    }
+
+    /// The next event, as it came and as it is understood. Cancel safe.
+    pub async fn next_event(&mut self) -> anyhow::Result<(String, EventFrame)> {
+        loop {
+            match self.next().await? {
+                (raw, Frame::Event(event)) => return Ok((raw, event)),
+                (_, Frame::Error { error }) => return Err(Refused(error).into()),
+                (_, Frame::HistoryComplete { .. } | Frame::Other) => (),
+            }
+        }
     }
 
     /// The next frame, as it came and as it is understood. Cancel safe.

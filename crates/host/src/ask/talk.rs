@@ -7,7 +7,7 @@ use kernel::ports::Clock as _;
 
 use super::{
     client::{Client, Receipt, Refused, Socket},
-    frames::{Frame, Request},
+    frames::{EventFrame, Frame, Request},
     may_pass,
     reader::{End, Reader},
     screen::Screen,
@@ -17,6 +17,8 @@ use crate::{clock::SystemClock, stops::Stops};
 /// How often a server that has gone is looked for, and how long in between.
 const ATTEMPTS: u32 = 60;
 const PAUSE: Duration = Duration::from_millis(500);
+/// A session may be let go and opened again; one that complains more often than that is broken.
+const MOST_COMPLAINTS: u32 = 5;
 /// After the end of any log; the largest number that every JSON reader keeps whole.
 const BEYOND: u64 = (1 << 53) - 1;
 
@@ -86,7 +88,12 @@ impl<'a> Talk<'a> {
         let receipt = tokio::select! {
             receipt = self.post(&session, &prompt) => receipt?,
             // It may have been said or not; nothing of it is wanted any more.
-            () = stops.next() => return if new { self.give_up(&session).await } else { Ok(End::Cancelled) },
+            () = stops.next() => {
+                if new {
+                    self.give_up(&session).await?;
+                }
+                return Ok(End::Cancelled);
+            }
         };
         if let Some(position) = receipt.position {
             self.screen
@@ -94,16 +101,18 @@ impl<'a> Talk<'a> {
         }
         let waits = receipt.position.is_some();
         let mut reader = Reader::new(prompt, last);
-        let mut stopping = false;
+        let (mut stopping, mut complaints) = (false, 0);
         loop {
             tokio::select! {
-                heard = socket.next() => match heard {
-                    Ok((raw, frame)) => {
-                        if let Some(end) = self.hear(&mut reader, &raw, frame, &session).await? {
+                heard = socket.next_event() => match heard {
+                    Ok((raw, event)) => {
+                        if let Some(end) = self.hear(&mut reader, &raw, event, &session).await? {
                             return Ok(end);
                         }
                     }
+                    Err(error) if complaints > MOST_COMPLAINTS => return Err(error),
                     Err(error) => {
+                        complaints += u32::from(!may_pass(&error));
                         self.screen.note(&format!("{error:#}; trying again"));
                         socket = tokio::select! {
                             found = self.connect_again(&session, reader.last()) => found?,
@@ -134,14 +143,12 @@ impl<'a> Talk<'a> {
         &mut self,
         reader: &mut Reader,
         raw: &str,
-        frame: Frame,
+        event: EventFrame,
         session: &str,
     ) -> anyhow::Result<Option<End>> {
-        let event = match frame {
-            Frame::Event(event) if reader.is_news(&event) => event,
-            Frame::Error { error } => return Err(Refused(error).into()),
-            Frame::Event(_) | Frame::HistoryComplete { .. } | Frame::Other => return Ok(None),
-        };
+        if !reader.is_news(&event) {
+            return Ok(None);
+        }
         let (shows, end) = reader.hear(event);
         let mut printed = self.screen.event(raw);
         for show in shows {

@@ -175,10 +175,11 @@ fn a_stopped_server_lets_a_turn_end_and_a_second_signal_does_not() {
     let mut begin = [0; 5];
     std::io::Read::read_exact(&mut out, &mut begin).unwrap();
     assert_eq!(server.stop().code, Some(0));
+    // Whoever was cut off before the end learns of it from the next server.
+    let server = home.serve(&["--drain", "30"]);
     let ran = asking.wait();
     assert_eq!(ran.code, Some(0), "{ran:?}");
 
-    let server = home.serve(&["--drain", "30"]);
     let mut asking = Process::start(home.command(&["ask", "/slow 50\n/long 100000"]));
     std::io::Read::read_exact(&mut asking.stdout(), &mut begin).unwrap();
     let begun = Instant::now();
