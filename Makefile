@@ -1,0 +1,99 @@
+# make run      build everything and start the server (ARGS="--listen 127.0.0.1:0" passes flags on)
+# make build    the page and the release binary, target/release/megaron
+# make test     every test: Rust, the page, and a browser against the real server
+# make check    what must hold before a change goes in: formatting, lints, tests, licences
+# make bench    measure, beside references, in a table
+# make clean    remove what was built
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := build
+.PHONY: run build debug page test test-rust test-page test-browser browser check lint deny bench clean
+
+TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
+RELEASE := $(TARGET)/release/megaron
+DEBUG := $(TARGET)/debug/megaron
+LOG := $(TARGET)/test.log
+CHROMIUM_BIN ?= $(or $(shell command -v chromium || command -v chromium-browser || command -v google-chrome),/usr/bin/chromium)
+
+PAGE := ui/dist/index.html
+PAGE_TOOLS := ui/node_modules/.installed
+PAGE_SOURCES := $(shell find ui -type f -not -path '*/node_modules/*' -not -path 'ui/dist/*' -not -path 'ui/e2e/*' 2>/dev/null)
+
+run: build
+	@$(RELEASE) serve $(ARGS)
+
+# Cargo knows best what is out of date; the page is embedded, so it comes first.
+build: page
+	@cargo build --release --bin megaron
+
+debug: page
+	@cargo build --bin megaron
+
+page: $(PAGE)
+
+$(PAGE): $(PAGE_TOOLS) $(PAGE_SOURCES)
+	@echo "building the page"
+	@cd ui && npm run --silent build -- --logLevel warn
+	@touch $@
+
+$(PAGE_TOOLS): ui/package.json ui/package-lock.json
+	@echo "installing what the page is built with"
+	@cd ui && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+test: test-rust test-page test-browser
+	@awk '/tests? run: [0-9]+ passed/ { match($$0, /[0-9]+ passed/); rust += substr($$0, RSTART) + 0 } \
+	      /^test result: ok\./        { match($$0, /[0-9]+ passed/); rust += substr($$0, RSTART) + 0 } \
+	      /^ *Tests .*passed/         { match($$0, /[0-9]+ passed/); page += substr($$0, RSTART) + 0 } \
+	      /^(#|ℹ) pass [0-9]+/        { browser += $$3 } \
+	      END { printf "%d tests passed: %d in Rust, %d of the page, %d in a browser\n", \
+	            rust + page + browser, rust, page, browser }' $(LOG)
+
+test-rust: page
+	@mkdir -p $(TARGET)
+	@: > $(LOG)
+	@if cargo nextest --version > /dev/null 2>&1; then \
+	    cargo nextest run --workspace --no-fail-fast 2>&1 | tee -a $(LOG); \
+	else \
+	    cargo test --workspace --no-fail-fast 2>&1 | tee -a $(LOG); \
+	fi
+
+test-page: test-rust
+	@cd ui && npm run --silent check
+	@cd ui && NO_COLOR=1 npm test --silent 2>&1 | tee -a $(LOG)
+
+test-browser: test-page debug browser
+	@cd ui && NO_COLOR=1 CHROMIUM_BIN=$(CHROMIUM_BIN) MEGARON_BIN=$(DEBUG) npm run --silent e2e 2>&1 | tee -a $(LOG)
+
+# Installed only where there is none and we may.
+browser:
+	@if [ -x "$(CHROMIUM_BIN)" ]; then exit 0; fi; \
+	as_root=; \
+	if [ "$$(id -u)" != 0 ]; then as_root="sudo -n"; fi; \
+	echo "installing chromium for the browser tests"; \
+	if ! $$as_root sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium' > /dev/null; then \
+	    echo "the browser tests need chromium: install it, or name one with CHROMIUM_BIN=/path/to/chromium" >&2; \
+	    exit 1; \
+	fi
+
+check: lint deny test
+
+lint: page
+	@cargo fmt --all --check
+	@cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+deny:
+	@if cargo deny --version > /dev/null 2>&1; then \
+	    cargo deny --log-level error check; \
+	else \
+	    echo "cargo-deny is not installed; licences and advisories were not looked at"; \
+	fi
+
+bench: build
+	@MEGARON_BIN=$(RELEASE) cargo run --release --quiet -p megaron-bench -- $(ARGS)
+
+clean:
+	@cargo clean
+	@rm -rf ui/dist ui/node_modules

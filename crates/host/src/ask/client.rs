@@ -1,0 +1,214 @@
+//! The server as one who asks sees it: a few HTTP calls, and a socket of events.
+
+use std::{path::PathBuf, time::Duration};
+
+use anyhow::Context as _;
+use futures::{SinkExt as _, StreamExt as _};
+use kernel::update::SessionId;
+use reqwest::{Method, RequestBuilder, StatusCode};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, connect_async,
+    tungstenite::{self, Message, client::IntoClientRequest as _, http::HeaderValue},
+};
+
+use super::frames::{EventFrame, Frame, Request};
+use crate::place;
+
+/// Our own slot, so that asking does not change what another client is looking at.
+const CLIENT_ID: &str = "megaron-ask";
+const CONNECTING: Duration = Duration::from_secs(5);
+const ANSWERING: Duration = Duration::from_mins(1);
+const BEING_ALIVE: Duration = Duration::from_secs(2);
+/// The server pings twice a minute; one that is silent for so long is gone.
+const SILENCE: Duration = Duration::from_secs(75);
+
+/// The server understood, and said no.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(pub String);
+
+pub struct Client {
+    http: reqwest::Client,
+    url: String,
+    key: Option<String>,
+    /// Where to look for the server should it move.
+    data_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Receipt {
+    /// How many come first, counting itself.
+    pub position: Option<usize>,
+}
+
+impl Client {
+    pub fn new(
+        url: String,
+        key: Option<String>,
+        data_dir: Option<PathBuf>,
+    ) -> anyhow::Result<Self> {
+        // A proxy is for other machines; this server is on ours.
+        let http = reqwest::Client::builder().no_proxy().connect_timeout(CONNECTING).build()?;
+        Ok(Self { http, url, key, data_dir })
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Looks where the server is now: it may have been started again elsewhere.
+    pub fn look_again(&mut self) {
+        if let Some(note) = self.data_dir.as_deref().and_then(place::find) {
+            self.url = note.url;
+        }
+    }
+
+    pub async fn is_answered(&self) -> bool {
+        let asked = self.http.get(format!("{}/healthz", self.url)).timeout(BEING_ALIVE).send();
+        asked.await.is_ok_and(|answer| answer.status().is_success())
+    }
+
+    /// Whether the key opens the door.
+    pub async fn is_let_in(&self) -> anyhow::Result<()> {
+        self.call::<Value>(self.request(Method::GET, "/api/preferences")).await.map(drop)
+    }
+
+    /// A new session in this folder.
+    pub async fn create(&self, cwd: &str, model: Option<&str>) -> anyhow::Result<String> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Created {
+            session_id: String,
+        }
+        let mut wish = json!({"cwd": cwd});
+        if let Some(model) = model {
+            wish["model"] = model.into();
+        }
+        let request = self.request(Method::POST, "/api/sessions").json(&wish);
+        Ok(self.call::<Created>(request).await?.session_id)
+    }
+
+    /// The model of a session that exists.
+    pub async fn model(&self, session: &str) -> anyhow::Result<Option<String>> {
+        #[derive(Deserialize)]
+        struct State {
+            model: Option<String>,
+        }
+        if SessionId::parse(session).is_none() {
+            return Err(Refused(format!("Session not found: {session}")).into());
+        }
+        let request = self.request(Method::GET, &format!("/api/sessions/{session}/state"));
+        Ok(self.call::<State>(request).await?.model)
+    }
+
+    /// Says it. Safe to repeat with the same key: it is said once.
+    pub async fn post(&self, session: &str, prompt: &str, key: &str) -> anyhow::Result<Receipt> {
+        let request = self
+            .request(Method::POST, &format!("/api/sessions/{session}/messages"))
+            .header("Idempotency-Key", key)
+            .json(&json!({"prompt": prompt, "queue": true}));
+        self.call(request).await
+    }
+
+    pub async fn cancel(&self, session: &str) -> anyhow::Result<()> {
+        let request = self.request(Method::POST, &format!("/api/sessions/{session}/cancel"));
+        self.call::<Value>(request).await.map(drop)
+    }
+
+    pub async fn connect(&self) -> anyhow::Result<Socket> {
+        let url = format!("{}/caco/ws", self.url.replacen("http", "ws", 1));
+        let mut request = url.into_client_request().context("the server has a strange address")?;
+        let headers = request.headers_mut();
+        headers.insert("X-Client-ID", HeaderValue::from_static(CLIENT_ID));
+        if let Some(key) = &self.key {
+            let mut value = HeaderValue::try_from(format!("Bearer {key}"))?;
+            value.set_sensitive(true);
+            headers.insert("Authorization", value);
+        }
+        let connected = tokio::time::timeout(CONNECTING, connect_async(request)).await;
+        match connected.context("the server does not answer")? {
+            Ok((stream, _)) => Ok(Socket { stream }),
+            Err(tungstenite::Error::Http(answer)) => {
+                let body = answer.body().as_deref().unwrap_or_default();
+                Err(refusal(answer.status(), body).into())
+            }
+            Err(error) => Err(error).context("cannot connect"),
+        }
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.url));
+        let request = request.header("X-Client-ID", CLIENT_ID).timeout(ANSWERING);
+        match &self.key {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        }
+    }
+
+    async fn call<T: DeserializeOwned>(&self, request: RequestBuilder) -> anyhow::Result<T> {
+        let answer = request.send().await.context("the server does not answer")?;
+        let status = answer.status();
+        let body = answer.bytes().await.context("the server's answer was cut short")?;
+        if !status.is_success() {
+            return Err(refusal(status, &body).into());
+        }
+        serde_json::from_slice(&body).context("the server's answer is not understood")
+    }
+}
+
+/// The words of the server, with what to do where that is known.
+fn refusal(status: StatusCode, body: &[u8]) -> Refused {
+    #[derive(Deserialize)]
+    struct Body {
+        error: String,
+    }
+    let words = serde_json::from_slice(body).map(|body: Body| body.error);
+    let words = words.unwrap_or_else(|_| format!("the server answered {status}"));
+    match status {
+        StatusCode::UNAUTHORIZED => Refused(format!(
+            "{words}: the server does not accept the key of this data directory (see `megaron key --help`)"
+        )),
+        _ => Refused(words),
+    }
+}
+
+pub struct Socket {
+    stream: WebSocketStream<MaybeTlsStream<TcpStream>>,
+}
+
+impl Socket {
+    pub async fn send(&mut self, request: &Request<'_>) -> anyhow::Result<()> {
+        let text = serde_json::to_string(request)?;
+        self.stream.send(Message::text(text)).await.context("the connection is lost")
+    }
+
+    /// The next event, as it came and as it is understood. Cancel safe.
+    pub async fn next_event(&mut self) -> anyhow::Result<(String, EventFrame)> {
+        loop {
+            match self.next().await? {
+                (raw, Frame::Event(event)) => return Ok((raw, event)),
+                (_, Frame::Error { error }) => return Err(Refused(error).into()),
+                (_, Frame::HistoryComplete { .. } | Frame::Other) => (),
+            }
+        }
+    }
+
+    /// The next frame, as it came and as it is understood. Cancel safe.
+    pub async fn next(&mut self) -> anyhow::Result<(String, Frame)> {
+        loop {
+            let message = tokio::time::timeout(SILENCE, self.stream.next()).await;
+            let message = message.context("the server has fallen silent")?;
+            match message.context("the server closed the connection")?? {
+                Message::Text(text) => {
+                    let frame = serde_json::from_str(&text).unwrap_or(Frame::Other);
+                    return Ok((text.to_string(), frame));
+                }
+                Message::Close(_) => anyhow::bail!("the server closed the connection"),
+                Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => (),
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Time and chance as this machine has them.
+
+use jiff::Timestamp;
+use kernel::ports::Clock;
+use uuid::Uuid;
+
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the port that others take time from")]
+    fn now(&self) -> Timestamp {
+        let now = Timestamp::now();
+        // Whole milliseconds, as they are written on every wire: what was stored reads back equal.
+        Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the port that others take ids from")]
+    fn id(&self) -> Uuid {
+        Uuid::now_v7()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_told_in_whole_milliseconds() {
+        assert_eq!(SystemClock.now().subsec_nanosecond() % 1_000_000, 0);
+    }
+
+    #[test]
+    fn a_later_id_sorts_after_an_earlier_one() {
+        let ids: Vec<Uuid> = (0..1000).map(|_| SystemClock.id()).collect();
+        assert!(ids.is_sorted());
+    }
+}

@@ -1,0 +1,276 @@
+//! `<data-dir>/config.toml`: what it may say, what it says, and what holds when it says nothing.
+
+mod keys;
+
+use std::{
+    fmt::Write as _,
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    num::{NonZeroU32, NonZeroU64, NonZeroUsize},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use jiff::SignedDuration;
+use kernel::guard::Limits;
+use serde::{Deserialize, Serialize};
+
+use crate::cli::{ConfigArgs, DataDir, Overrides};
+
+pub use keys::manual;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    pub default_model: String,
+    pub allowed_hosts: Vec<String>,
+    pub server: Server,
+    pub sessions: Sessions,
+    pub agents: Agents,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Server {
+    pub listen: SocketAddr,
+    pub drain_seconds: u64,
+    pub max_connections: NonZeroU32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sessions {
+    pub rest_seconds: NonZeroU64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Agents {
+    pub calls_per_minute: NonZeroUsize,
+    pub depth: NonZeroUsize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            default_model: "demo".into(),
+            allowed_hosts: Vec::new(),
+            server: Server::default(),
+            sessions: Sessions::default(),
+            agents: Agents::default(),
+        }
+    }
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            listen: (Ipv4Addr::LOCALHOST, 53000).into(),
+            drain_seconds: 10,
+            max_connections: const { NonZeroU32::new(1024).unwrap() },
+        }
+    }
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Self { rest_seconds: const { NonZeroU64::new(300).unwrap() } }
+    }
+}
+
+impl Default for Agents {
+    fn default() -> Self {
+        Self {
+            calls_per_minute: const { NonZeroUsize::new(10).unwrap() },
+            depth: const { NonZeroUsize::new(2).unwrap() },
+        }
+    }
+}
+
+impl Config {
+    /// What the file in this directory says; an absent one says nothing.
+    pub fn load(data_dir: &Path) -> anyhow::Result<Self> {
+        let path = data_dir.join("config.toml");
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read {}", path.display()));
+            }
+        };
+        Self::parse(&text).with_context(|| format!("{} is not valid", path.display()))
+    }
+
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        keys::check(text)?;
+        let config: Self = toml::from_str(text).map_err(|error| tidy(&error))?;
+        for host in &config.allowed_hosts {
+            anyhow::ensure!(
+                !host.is_empty() && !host.contains(['/', ':', ' ']),
+                "allowed_hosts: `{host}` is not a bare host name like `megaron.example`"
+            );
+        }
+        Ok(config)
+    }
+
+    #[must_use]
+    pub fn overridden(mut self, by: &Overrides) -> Self {
+        if let Some(listen) = by.listen {
+            self.server.listen = listen;
+        }
+        if let Some(drain) = by.drain {
+            self.server.drain_seconds = drain;
+        }
+        self
+    }
+
+    pub fn drain(&self) -> Duration {
+        Duration::from_secs(self.server.drain_seconds)
+    }
+
+    pub fn house(&self) -> kernel::host::Settings {
+        let limits = Limits {
+            calls: self.agents.calls_per_minute.get(),
+            window: SignedDuration::from_secs(60),
+            depth: self.agents.depth.get(),
+            ..Limits::default()
+        };
+        let rest = Duration::from_secs(self.sessions.rest_seconds.get());
+        kernel::host::Settings { rest, limits }
+    }
+}
+
+/// Its own message ends a line early.
+fn tidy(error: &toml::de::Error) -> anyhow::Error {
+    anyhow::anyhow!("{}", error.to_string().trim_end())
+}
+
+/// The data directory that is meant, whether or not it exists.
+pub fn data_dir(wanted: &DataDir) -> anyhow::Result<PathBuf> {
+    if let Some(dir) = &wanted.data_dir {
+        return std::path::absolute(dir).context("--data-dir names no folder");
+    }
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let home =
+        home.context("there is no home directory; say where to keep things: --data-dir DIR")?;
+    Ok(home.join(".megaron"))
+}
+
+/// What is in effect, as a configuration file that says all of it.
+pub fn effective(args: &ConfigArgs) -> anyhow::Result<String> {
+    let dir = data_dir(&args.home)?;
+    let config = Config::load(&dir)?.overridden(&args.overrides);
+    let mut text = format!("# in effect for {}\n", dir.display());
+    let values = toml::Table::try_from(&config)?;
+    let defaults = toml::Table::try_from(Config::default())?;
+    let mut section = "";
+    for key in keys::KEYS {
+        if key.section != section {
+            section = key.section;
+            write!(text, "\n[{section}]\n")?;
+        }
+        let Some(value) = key.find(&values) else { continue };
+        let remark = if key.find(&defaults) == Some(value) { "  # default" } else { "" };
+        writeln!(text, "{} = {value}{remark}", key.name)?;
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complaint(text: &str) -> String {
+        format!("{:#}", Config::parse(text).unwrap_err())
+    }
+
+    #[test]
+    fn an_absent_or_empty_file_means_the_defaults() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(Config::load(dir.path()).unwrap(), Config::default());
+        assert_eq!(Config::parse("").unwrap(), Config::default());
+    }
+
+    #[test]
+    fn a_file_may_say_everything() {
+        let config = Config::parse(
+            r#"
+            default_model = "other"
+            allowed_hosts = ["megaron.example"]
+            [server]
+            listen = "0.0.0.0:8080"
+            drain_seconds = 3
+            max_connections = 7
+            [sessions]
+            rest_seconds = 60
+            [agents]
+            calls_per_minute = 5
+            depth = 4
+            "#,
+        );
+        let config = config.unwrap();
+        assert_eq!(config.default_model, "other");
+        assert_eq!(config.server.listen, "0.0.0.0:8080".parse().unwrap());
+        assert_eq!(config.drain(), Duration::from_secs(3));
+        assert_eq!(config.house().rest, Duration::from_mins(1));
+        assert_eq!((config.house().limits.calls, config.house().limits.depth), (5, 4));
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_its_line_and_the_nearest_known_one() {
+        assert_eq!(
+            complaint("default_modle = \"x\""),
+            "line 1: there is no key `default_modle`; the nearest is `default_model`"
+        );
+        assert_eq!(
+            complaint("[server]\nlisten = \"127.0.0.1:1\"\n\ndrain = 3"),
+            "line 4: there is no key `server.drain`; the nearest is `server.drain_seconds`"
+        );
+        assert_eq!(
+            complaint("drain_seconds = 3"),
+            "line 1: there is no key `drain_seconds`; the nearest is `server.drain_seconds`"
+        );
+        assert_eq!(
+            complaint("[session]\nrest_seconds = 3"),
+            "line 1: there is no key `session`; the nearest is `sessions`"
+        );
+    }
+
+    #[test]
+    fn a_wrong_value_is_shown_where_it_stands() {
+        for (text, part) in [
+            ("default_model = 3", "line 1"),
+            ("[server]\nlisten = \"here\"", "line 2"),
+            ("[sessions]\nrest_seconds = 0", "nonzero"),
+            ("[agents]\ndepth = -1", "line 2"),
+            ("server = 3", "line 1"),
+            ("default_model = ", "line 1"),
+            ("allowed_hosts = [\"http://x/\"]", "`http://x/` is not a bare host name"),
+        ] {
+            let complaint = complaint(text);
+            assert!(complaint.contains(part), "{text}: {complaint}");
+        }
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_file() {
+        let config =
+            Config::parse("[server]\nlisten = \"127.0.0.1:1\"\ndrain_seconds = 5").unwrap();
+        let by = Overrides { listen: Some("127.0.0.1:2".parse().unwrap()), drain: None };
+        let config = config.overridden(&by);
+        assert_eq!(config.server.listen.port(), 2);
+        assert_eq!(config.server.drain_seconds, 5);
+    }
+
+    #[test]
+    fn what_is_in_effect_is_itself_a_configuration() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("config.toml"), "[server]\ndrain_seconds = 5").unwrap();
+        let home = DataDir { data_dir: Some(dir.path().to_owned()) };
+        let shown = effective(&ConfigArgs { home, ..ConfigArgs::default() }).unwrap();
+        assert_eq!(Config::parse(&shown).unwrap(), Config::load(dir.path()).unwrap());
+        assert!(shown.contains("\ndrain_seconds = 5\n"), "{shown}");
+        assert!(shown.contains("\ndefault_model = \"demo\"  # default\n"), "{shown}");
+    }
+}

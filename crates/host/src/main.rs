@@ -1,0 +1,64 @@
+//! The `megaron` command: reads what is wanted, does it, and says by its exit code how that went.
+
+mod ask;
+mod browser;
+mod cli;
+mod clock;
+mod config;
+mod doctor;
+mod hall;
+mod key;
+mod logs;
+mod meters;
+mod place;
+mod serve;
+mod stops;
+mod wire;
+
+use std::{process::ExitCode, time::Duration};
+
+use anyhow::Context as _;
+use clap::{CommandFactory as _, Parser as _};
+
+use crate::cli::{Cli, Command};
+
+/// More threads than this only cost memory: the work is waiting, not computing.
+const MOST_WORKERS: usize = 4;
+
+fn main() -> ExitCode {
+    let Cli { command } = Cli::parse();
+    run(command).unwrap_or_else(|error| {
+        eprintln!("megaron: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Serve(args) => wait_for(serve::run(args)),
+        Command::Ask(args) => wait_for(ask::run(args)),
+        Command::Key(args) => key::run(&args),
+        Command::Doctor(args) => wait_for(doctor::run(args)),
+        Command::Config(args) => {
+            print!("{}", config::effective(&args)?);
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "megaron", &mut std::io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn wait_for(work: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(cores.min(MOST_WORKERS))
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let code = runtime.block_on(work);
+    // What is still running then was told to stop, or is not worth waiting for.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    code
+}

@@ -1,0 +1,104 @@
+//! `megaron serve`: runs the server until it is told to stop.
+
+use std::{
+    io::{self, Write as _},
+    net::SocketAddr,
+    path::Path,
+    process::ExitCode,
+};
+
+use anyhow::Context as _;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::net::TcpListener;
+
+use crate::{
+    browser,
+    cli::ServeArgs,
+    config::{self, Config},
+    hall::Hall,
+    logs, meters, place,
+    stops::Stops,
+    wire::{Plan, Rooms},
+};
+
+/// What a shell says of a process that a signal ended.
+const STOPPED_AT_ONCE: u8 = 130;
+
+pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
+    logs::begin(args.log_format, "info")?;
+    let mut stops = Stops::listen().context("cannot listen for signals")?;
+    let plan = plan(&args)?;
+    allow_many_files();
+    let (data_dir, drain) = (plan.data_dir.clone(), plan.drain);
+    let listener = listen(plan.config.server.listen, &data_dir).await?;
+    let rooms = Rooms::build(plan, listener, meters::begin()?).await?;
+    let (login, browser_login) = (rooms.login_url()?, rooms.login_url()?);
+    let mut hall = Hall::open(rooms);
+    let note = place::post(&data_dir, hall.addr)?;
+    warn(&args, hall.addr);
+    announce(hall.addr, &login).context("cannot say where it listens")?;
+    if !args.no_open && browser::is_at_hand() {
+        browser::open(&browser_login);
+    }
+    tokio::select! {
+        () = stops.next() => (),
+        error = hall.broken() => return Err(error),
+    }
+    // Those who come now should not be sent here.
+    drop(note);
+    tracing::info!(seconds = drain.as_secs(), "stopping; running turns may end first");
+    tokio::select! {
+        () = hall.close() => Ok(ExitCode::SUCCESS),
+        () = stops.next() => Ok(ExitCode::from(STOPPED_AT_ONCE)),
+    }
+}
+
+fn plan(args: &ServeArgs) -> anyhow::Result<Plan> {
+    let data_dir = config::data_dir(&args.home)?;
+    let config = Config::load(&data_dir)?.overridden(&args.overrides);
+    let workspace = args.workspace.canonicalize();
+    let workspace = workspace
+        .with_context(|| format!("there is no workspace at {}", args.workspace.display()))?;
+    anyhow::ensure!(workspace.is_dir(), "the workspace {} is not a folder", workspace.display());
+    let (trust_loopback, drain) = (args.trust_loopback, config.drain());
+    Ok(Plan { data_dir, workspace, trust_loopback, drain, config })
+}
+
+async fn listen(addr: SocketAddr, data_dir: &Path) -> anyhow::Result<TcpListener> {
+    let error = match TcpListener::bind(addr).await {
+        Ok(listener) => return Ok(listener),
+        Err(error) => error,
+    };
+    let help = match place::find(data_dir) {
+        Some(note) => format!("; a server for {} runs at {}", data_dir.display(), note.url),
+        None if error.kind() == io::ErrorKind::AddrInUse => {
+            "; choose another address: --listen 127.0.0.1:0 takes any free port".into()
+        }
+        None => String::new(),
+    };
+    Err(anyhow::anyhow!("cannot listen on {addr}: {error}{help}"))
+}
+
+fn warn(args: &ServeArgs, addr: SocketAddr) {
+    if args.trust_loopback {
+        tracing::warn!("--trust-loopback: every program on this machine may do everything here");
+    }
+    if !addr.ip().is_loopback() {
+        tracing::warn!(%addr, "others can reach this server, and nothing is encrypted on the way");
+    }
+}
+
+/// The two lines that scripts wait for.
+fn announce(addr: SocketAddr, login: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "listening on http://{addr}")?;
+    writeln!(out, "log in at {login}")?;
+    out.flush()
+}
+
+/// Every connection is an open file, and the usual limit is low.
+fn allow_many_files() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // Without it, fewer connections fit; nothing else depends on it.
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).ok();
+}

@@ -1,0 +1,111 @@
+//! Builds every port and joins them: the only file that names the other rooms.
+
+use std::{
+    io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use kernel::{
+    host::Host,
+    ports::{Clock, Ports},
+    toolbox::Toolbox,
+};
+use tokio::net::TcpListener;
+
+use crate::{clock::SystemClock, config::Config, place};
+
+pub use edge::{Keys, Metrics};
+
+/// What a server is made from.
+pub struct Plan {
+    pub data_dir: PathBuf,
+    pub workspace: PathBuf,
+    pub trust_loopback: bool,
+    /// How long running turns may take to end.
+    pub drain: Duration,
+    pub config: Config,
+}
+
+/// A server that is built and does not serve yet.
+pub struct Rooms {
+    pub host: Arc<Host>,
+    edge: edge::Edge,
+}
+
+impl Rooms {
+    pub async fn build(
+        plan: Plan,
+        listener: TcpListener,
+        metrics: Metrics,
+    ) -> anyhow::Result<Self> {
+        let Plan { data_dir, workspace, trust_loopback, drain, config } = plan;
+        place::prepare(&data_dir)?;
+        let store = Arc::new(store::Store::open(&data_dir)?);
+        let models = models::Lineup::with_default(&config.default_model)?;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let mut toolbox = Toolbox::default();
+        tools::add_all(&mut toolbox, clock.clone());
+        let ports = Ports {
+            log: store.clone(),
+            catalog: store.clone(),
+            attic: store,
+            models: Arc::new(models),
+            tools: Arc::new(toolbox),
+            clock,
+            workspace,
+        };
+        let host = Host::start(ports, config.house()).await?;
+        let settings = edge::Settings {
+            trust_loopback,
+            allowed_hosts: config.allowed_hosts,
+            max_connections: config.server.max_connections.get(),
+            drain,
+        };
+        let keys = keys(&data_dir)?;
+        let edge = edge::Edge::new(host.clone(), keys, settings, listener, metrics)?;
+        Ok(Self { host, edge })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.edge.address()
+    }
+
+    /// A URL that logs a browser of this machine in, once.
+    pub fn login_url(&self) -> io::Result<String> {
+        let (listening, reached) = (self.address(), place::reachable(self.address()));
+        Ok(self.edge.login_url()?.replacen(&listening.to_string(), &reached.to_string(), 1))
+    }
+
+    /// Serves until `shutdown`, then lets running turns end and returns when everybody has left.
+    pub async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
+        self.edge.serve(shutdown).await
+    }
+}
+
+/// The key of this data directory; makes both if need be.
+pub fn keys(data_dir: &Path) -> anyhow::Result<Keys> {
+    place::prepare(data_dir)?;
+    let path = data_dir.join("key");
+    Keys::open(path.clone()).with_context(|| format!("cannot use the key file {}", path.display()))
+}
+
+/// Whether anything is stored here yet.
+pub fn has_database(data_dir: &Path) -> bool {
+    data_dir.join("megaron.db").exists()
+}
+
+/// Whether what is stored here can be used. Not while a server uses it.
+pub fn check_database(data_dir: &Path) -> anyhow::Result<()> {
+    store::Store::open(data_dir)?;
+    Ok(())
+}
+
+/// Whether a model of this name can be had.
+pub fn check_model(id: &str) -> anyhow::Result<()> {
+    models::Lineup::with_default(id)?;
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! A data directory of our own, and the real program run on it.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
+    path::PathBuf,
+    process::{Child, ChildStdout, Command, Output, Stdio},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+pub struct Home {
+    dir: TempDir,
+}
+
+impl Home {
+    pub fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_megaron"));
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MEGARON_")) {
+            command.env_remove(name);
+        }
+        command.args(args).env("MEGARON_DATA_DIR", self.path("home")).env_remove("RUST_LOG");
+        command.current_dir(self.dir.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end.
+    pub fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(self.command(args).output().unwrap())
+    }
+
+    pub fn serve(&self, args: &[&str]) -> Server {
+        let mut all = vec!["serve", "--no-open"];
+        if !args.contains(&"--listen") {
+            all.extend(["--listen", "127.0.0.1:0"]);
+        }
+        all.extend(args);
+        let mut command = self.command(&all);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let listening = lines.next().unwrap().unwrap();
+        let addr = listening.strip_prefix("listening on http://").unwrap().to_owned();
+        let login = lines.next().unwrap().unwrap();
+        Server { process: Process { child }, addr, login }
+    }
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ran {
+    fn of(output: Output) -> Self {
+        let out = String::from_utf8(output.stdout).unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        Self { code: output.status.code(), out, err }
+    }
+
+    /// The session that an answer belongs to.
+    pub fn session(&self) -> &str {
+        let (_, rest) = self.err.split_once("--session ").unwrap();
+        rest.split_whitespace().next().unwrap()
+    }
+}
+
+/// A child that does not outlive its test.
+pub struct Process {
+    child: Child,
+}
+
+impl Process {
+    pub fn start(mut command: Command) -> Self {
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Self { child }
+    }
+
+    pub fn stdout(&mut self) -> BufReader<ChildStdout> {
+        BufReader::new(self.child.stdout.take().unwrap())
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    pub fn wait(mut self) -> Ran {
+        let mut ran = Ran { code: None, out: String::new(), err: String::new() };
+        if let Some(mut out) = self.child.stdout.take() {
+            out.read_to_string(&mut ran.out).unwrap();
+        }
+        if let Some(mut err) = self.child.stderr.take() {
+            err.read_to_string(&mut ran.err).unwrap();
+        }
+        ran.code = self.child.wait().unwrap().code();
+        ran
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended already.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+pub struct Server {
+    pub process: Process,
+    pub addr: String,
+    pub login: String,
+}
+
+impl Server {
+    pub fn stop(self) -> Ran {
+        self.process.signal(Signal::TERM);
+        self.process.wait()
+    }
+
+    /// The status of a request with this key.
+    pub fn get(&self, path: &str, key: &str) -> u16 {
+        let mut stream = TcpStream::connect(&self.addr).unwrap();
+        let host = &self.addr;
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().parse().unwrap()
+    }
+}
