@@ -9,7 +9,7 @@ use std::{
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Method, Uri, header, request::Parts},
+    http::{HeaderMap, HeaderValue, Method, Uri, header, request::Parts, uri::Authority},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
@@ -49,7 +49,7 @@ pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Ne
         metrics::counter!("megaron_refused_total", "status" => refusal.name()).increment(1);
         return match refusal {
             Refusal::Forbidden(message) => ApiError::forbidden(message).into_response(),
-            Refusal::Unknown if is_visit(&parts) => login::page(login::Reason::None),
+            Refusal::Unknown if is_visit(&parts) => login::page(&login::Reason::None),
             Refusal::Unknown => ApiError::unauthorized().into_response(),
         };
     }
@@ -101,7 +101,7 @@ impl Access {
             return Err(Refusal::Forbidden("exactly one Host header is required"));
         };
         let host = host.to_str().map_err(|_| Refusal::Forbidden("Host not allowed"))?;
-        let named = uri.authority().map(|authority| authority.as_str());
+        let named = uri.authority().map(Authority::as_str);
         if [Some(host), named].into_iter().flatten().all(|name| self.answers_to(name)) {
             Ok(host)
         } else {

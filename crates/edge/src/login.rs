@@ -29,8 +29,8 @@ pub async fn visit(State(access): State<Arc<Access>>, request: Request) -> Respo
         Some(code) if access.codes.redeem(code, Purpose::Login, access.clock.now()) => {
             enter(&access)
         }
-        Some(_) => page(Reason::UsedCode),
-        None => page(Reason::None),
+        Some(_) => page(&Reason::UsedCode),
+        None => page(&Reason::None),
     }
 }
 
@@ -43,7 +43,7 @@ pub async fn submit(State(access): State<Arc<Access>>, request: Request) -> Resp
     let key = body.strip_prefix(b"key=").and_then(|key| std::str::from_utf8(key).ok());
     match key {
         Some(key) if access.keys.accepts(key) => enter(&access),
-        _ => page(Reason::WrongKey),
+        _ => page(&Reason::WrongKey),
     }
 }
 
@@ -52,7 +52,7 @@ pub async fn submit(State(access): State<Arc<Access>>, request: Request) -> Resp
 fn enter(access: &Access) -> Response {
     let cookie = match access.login_cookie() {
         Ok(Some(cookie)) => cookie,
-        Ok(None) => return page(Reason::WrongKey),
+        Ok(None) => return page(&Reason::WrongKey),
         Err(error) => return ApiError::internal(error.to_string()).into_response(),
     };
     let html = format!(
@@ -64,7 +64,7 @@ fn enter(access: &Access) -> Response {
     private(response)
 }
 
-pub fn page(reason: Reason) -> Response {
+pub fn page(reason: &Reason) -> Response {
     let notice = match reason {
         Reason::None => "",
         Reason::UsedCode => "<p role=\"alert\">This login link has been used or is too old.</p>",

@@ -27,8 +27,9 @@ pub async fn health() -> impl IntoResponse {
 }
 
 pub async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
-    metrics::gauge!("megaron_sessions").set(app.host.roster.len() as f64);
-    metrics::gauge!("megaron_unobserved_sessions").set(app.host.roster.unobserved() as f64);
+    let count = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+    metrics::gauge!("megaron_sessions").set(count(app.host.roster.len()));
+    metrics::gauge!("megaron_unobserved_sessions").set(count(app.host.roster.unobserved()));
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], (app.metrics)())
 }
 

@@ -42,10 +42,8 @@ fn serve(name: &str, file: EmbeddedFile) -> Response {
         _ => kind.to_string(),
     };
     // Built files bear a hash of their content in their names, so they never change.
-    let cache = match name.starts_with("assets/") {
-        true => "public, max-age=31536000, immutable",
-        false => "no-cache",
-    };
+    let is_hashed = name.starts_with("assets/");
+    let cache = if is_hashed { "public, max-age=31536000, immutable" } else { "no-cache" };
     let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, cache.to_owned())];
     (headers, file.data.into_owned()).into_response()
 }

@@ -30,12 +30,14 @@ struct Slot {
 }
 
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct Preferences {
-    pub last_cwd: String,
-    pub last_model: String,
+    #[serde(rename = "lastCwd")]
+    pub cwd: String,
+    #[serde(rename = "lastModel")]
+    pub model: String,
+    #[serde(rename = "lastSessionId")]
     #[schema(value_type = Option<String>)]
-    pub last_session_id: Option<SessionId>,
+    pub session: Option<SessionId>,
 }
 
 impl Clients {
@@ -55,7 +57,7 @@ impl Clients {
             let slot = Slot { active: Some(session), ..self.slot(client).await? };
             self.host.ports.catalog.save(Shelf::Clients, client, &slot).await?;
         }
-        self.prefer(|preferences| preferences.last_session_id = Some(session)).await?;
+        self.prefer(|preferences| preferences.session = Some(session)).await?;
         Ok(())
     }
 
@@ -81,12 +83,12 @@ impl Clients {
     pub async fn preferences(&self) -> Result<Preferences, StoreError> {
         let stored = self.host.ports.catalog.load(Shelf::Preferences, PREFERENCES).await?;
         let mut preferences: Preferences = stored.unwrap_or_else(|| Preferences {
-            last_cwd: self.host.ports.workspace.to_string_lossy().into_owned(),
-            last_model: self.host.ports.models.default_id(),
-            last_session_id: None,
+            cwd: self.host.ports.workspace.to_string_lossy().into_owned(),
+            model: self.host.ports.models.default_id(),
+            session: None,
         });
         let exists = |session: &SessionId| self.host.roster.get(*session).is_some();
-        preferences.last_session_id = preferences.last_session_id.filter(exists);
+        preferences.session = preferences.session.filter(exists);
         Ok(preferences)
     }
 

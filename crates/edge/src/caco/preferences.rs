@@ -24,14 +24,30 @@ pub async fn get(State(app): State<Arc<App>>) -> Result<Reply<Preferences>, ApiE
 
 /// Whatever is absent stays; unknown names are dropped.
 #[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct Preferred {
-    last_cwd: Option<String>,
-    last_model: Option<String>,
+    #[serde(rename = "lastCwd")]
+    cwd: Option<String>,
+    #[serde(rename = "lastModel")]
+    model: Option<String>,
     /// Null clears it.
-    #[serde(default, deserialize_with = "present")]
+    #[serde(default, rename = "lastSessionId")]
     #[schema(value_type = Option<String>)]
-    last_session_id: Option<Option<String>>,
+    session: Choice,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(from = "Option<String>")]
+enum Choice {
+    #[default]
+    Keep,
+    Clear,
+    Take(String),
+}
+
+impl From<Option<String>> for Choice {
+    fn from(said: Option<String>) -> Self {
+        said.map_or(Self::Clear, Self::Take)
+    }
 }
 
 /// Change preferences
@@ -41,38 +57,28 @@ pub struct Preferred {
     responses((status = 200, body = Preferences), (status = 400, body = ErrorBody)))]
 pub async fn set(
     State(app): State<Arc<App>>,
-    Json(preferred): Json<Preferred>,
+    Json(Preferred { cwd, model, session }): Json<Preferred>,
 ) -> Result<Reply<Preferences>, ApiError> {
-    let Preferred { last_cwd, last_model, last_session_id } = preferred;
-    let session = match last_session_id {
-        Some(Some(text)) => {
-            let known = SessionId::parse(&text).filter(|id| app.host.roster.get(*id).is_some());
-            Some(Some(known.ok_or_else(|| {
-                ApiError::bad_request(format!("lastSessionId names no session: {text}"))
-            })?))
-        }
-        Some(None) => Some(None),
-        None => None,
-    };
+    let known = |text: &str| SessionId::parse(text).filter(|id| app.host.roster.get(*id).is_some());
+    if let Choice::Take(text) = &session
+        && known(text).is_none()
+    {
+        return Err(ApiError::bad_request(format!("lastSessionId names no session: {text}")));
+    }
     let changed = app.clients.prefer(|preferences| {
-        if let Some(cwd) = last_cwd.filter(|cwd| !cwd.is_empty()) {
-            preferences.last_cwd = cwd;
+        if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty()) {
+            preferences.cwd = cwd;
         }
-        if let Some(model) = last_model.filter(|model| !model.is_empty()) {
-            preferences.last_model = model;
+        if let Some(model) = model.filter(|model| !model.is_empty()) {
+            preferences.model = model;
         }
-        if let Some(session) = session {
-            preferences.last_session_id = session;
+        match session {
+            Choice::Keep => (),
+            Choice::Clear => preferences.session = None,
+            Choice::Take(text) => preferences.session = known(&text),
         }
     });
     Ok(Reply(changed.await?))
-}
-
-/// Tells null from absent.
-fn present<'de, D: serde::Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
 }
 
 #[derive(Serialize, ToSchema)]

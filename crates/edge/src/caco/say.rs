@@ -310,7 +310,7 @@ fn reasoning_id(session: SessionId, step: Seq) -> Uuid {
 }
 
 /// Names follow from places, so that they need no room in the log and are the same in every
-/// telling. The mixing is that of SplitMix64, enough to keep names apart.
+/// telling. The mixing is that of `SplitMix64`, enough to keep names apart.
 fn derive(session: SessionId, seq: Seq, part: u64) -> Uuid {
     fn mix(value: u64) -> u64 {
         let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

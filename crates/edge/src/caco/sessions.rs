@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 use axum::{Json as Reply, extract::State, http::StatusCode};
 use kernel::{
     host::OpenError,
-    state::State as Standing,
+    state::State as SessionState,
     update::{Amendment, ContextChange, SessionId},
 };
 use serde::{Deserialize, Serialize};
@@ -88,7 +88,7 @@ pub struct SessionList {
 /// Serialised straight from the roster: ten thousand of these are one answer.
 struct Item {
     id: SessionId,
-    state: Arc<Standing>,
+    state: Arc<SessionState>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -224,7 +224,7 @@ pub async fn create(
     app.clients.set_active(&client, session_id).await?;
     let cwd = cwd.to_string_lossy().into_owned();
     let preferred = cwd.clone();
-    app.clients.prefer(|preferences| preferences.last_cwd = preferred).await?;
+    app.clients.prefer(|preferences| preferences.cwd = preferred).await?;
     Ok(Reply(Created { session_id, cwd, model }))
 }
 
@@ -415,7 +415,7 @@ pub async fn delete(
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Status {
+pub struct Standing {
     #[schema(value_type = String)]
     session_id: SessionId,
     /// `idle` while it is in memory, else `inactive`.
@@ -431,15 +431,15 @@ pub struct Status {
 
 /// How a session stands
 #[utoipa::path(get, path = "/api/sessions/{id}/state", tag = "sessions",
-    responses((status = 200, body = Status), (status = 404, body = ErrorBody)))]
+    responses((status = 200, body = Standing), (status = 404, body = ErrorBody)))]
 pub async fn state(
     State(app): State<Arc<App>>,
     SessionPath(text): SessionPath,
-) -> Result<Reply<Status>, ApiError> {
+) -> Result<Reply<Standing>, ApiError> {
     let id = known(&text)?;
     let state = app.host.roster.get(id).ok_or_else(|| ApiError::no_session(&text))?;
     let is_active = app.host.is_live(id);
-    Ok(Reply(Status {
+    Ok(Reply(Standing {
         session_id: id,
         status: if is_active { "idle" } else { "inactive" },
         cwd: state.cwd.clone(),

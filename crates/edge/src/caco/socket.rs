@@ -40,6 +40,8 @@ pub struct Connection {
     news: broadcast::Receiver<News>,
     deltas: Deltas,
     watching: Option<Watching>,
+    /// A name it is subscribed to that nothing goes by yet, and whether something does now.
+    awaited: Option<(SessionId, bool)>,
     /// Histories asked for, of sessions other than the one watched.
     histories: VecDeque<History>,
     /// News that belongs behind facts of the watched session not yet told.
@@ -48,16 +50,12 @@ pub struct Connection {
 }
 
 /// The session this connection is subscribed to.
-enum Watching {
-    /// Nothing is known by this name yet.
-    Awaited(SessionId),
-    /// It has just appeared.
-    Arrived(SessionId),
-    Feed {
-        feed: Feed,
-        history: Option<Asked>,
-        join: bool,
-    },
+struct Watching {
+    feed: Feed,
+    /// A request to tell its past.
+    history: Option<Asked>,
+    /// Whether the sentence being spoken is wanted from its beginning.
+    join: bool,
 }
 
 struct History {
@@ -81,6 +79,7 @@ impl Connection {
             client,
             deltas: Deltas::default(),
             watching: None,
+            awaited: None,
             histories: VecDeque::new(),
             held: Vec::new(),
             out: Vec::new(),
@@ -123,13 +122,15 @@ impl Connection {
     /// A name nothing goes by is accepted: its events come if it appears.
     async fn subscribe(&mut self, session: &str, after: Option<Seq>) -> Result<(), OpenError> {
         self.release_all();
-        self.watching = None;
+        (self.watching, self.awaited) = (None, None);
         let Some(id) = SessionId::parse(session) else { return Ok(()) };
-        self.watching = match self.app.host.feed(id, after).await {
-            Ok(feed) => Some(Watching::Feed { feed, history: None, join: after.is_some() }),
-            Err(OpenError::Unknown(_)) => Some(Watching::Awaited(id)),
+        match self.app.host.feed(id, after).await {
+            Ok(feed) => {
+                self.watching = Some(Watching { feed, history: None, join: after.is_some() });
+            }
+            Err(OpenError::Unknown(_)) => self.awaited = Some((id, false)),
             Err(error) => return Err(error),
-        };
+        }
         Ok(())
     }
 
@@ -139,41 +140,41 @@ impl Connection {
         let id = SessionId::parse(&asked.session);
         let feed = match id {
             Some(id) => match self.app.host.feed(id, Some(after)).await {
-                Ok(feed) => feed,
-                Err(OpenError::Unknown(_)) => return Ok(self.complete(&asked, Seq(0))),
+                Ok(feed) => Some(feed),
+                Err(OpenError::Unknown(_)) => None,
                 Err(error) => return Err(error),
             },
-            None => return Ok(self.complete(&asked, Seq(0))),
+            None => None,
+        };
+        let Some(feed) = feed else {
+            self.complete(&asked, Seq(0));
+            return Ok(());
         };
         if self.watched() != id {
             self.histories.push_back(History { asked, feed });
             return Ok(());
         }
-        let history = Some(asked);
-        let before = self.watching.replace(Watching::Feed { feed, history, join: true });
+        let before = self.watching.replace(Watching { feed, history: Some(asked), join: true });
         // A request that this one overtakes is answered with it, not forgotten.
-        if let Some(Watching::Feed { feed, history: Some(asked), .. }) = before {
+        if let Some(Watching { feed, history: Some(asked), .. }) = before {
             self.complete(&asked, feed.last());
         }
         Ok(())
     }
 
     fn watched(&self) -> Option<SessionId> {
-        match &self.watching {
-            Some(Watching::Feed { feed, .. }) => Some(feed.session().id()),
-            Some(Watching::Awaited(_) | Watching::Arrived(_)) | None => None,
-        }
+        self.watching.as_ref().map(|watching| watching.feed.session().id())
     }
 
     fn tell(&mut self, heard: Option<Heard>) {
-        let Some(Watching::Feed { feed, history, join }) = &mut self.watching else { return };
+        let Some(Watching { feed, history, join }) = &mut self.watching else { return };
         let session = feed.session().id();
         match heard {
             Some(Heard::Past(entry)) => {
-                gather(&mut self.out, self.deltas, &say::past(session, &entry))
+                gather(&mut self.out, self.deltas, &say::past(session, &entry));
             }
             Some(Heard::Live(told)) => {
-                gather(&mut self.out, self.deltas, &say::live(session, &told))
+                gather(&mut self.out, self.deltas, &say::live(session, &told));
             }
             Some(Heard::Now { last, draft }) => {
                 let now = self.app.host.ports.clock.now();
@@ -201,7 +202,7 @@ impl Connection {
         let session = feed.session().id();
         match heard {
             Some(Heard::Past(entry)) => {
-                gather(&mut self.out, self.deltas, &say::past(session, &entry))
+                gather(&mut self.out, self.deltas, &say::past(session, &entry));
             }
             Some(Heard::Live(_)) => (),
             Some(Heard::Now { last, draft }) => {
@@ -238,9 +239,9 @@ impl Connection {
 
     fn spread(&mut self, news: News) {
         if let News::Session { session, change: Change::Created, .. } = news
-            && matches!(self.watching, Some(Watching::Awaited(awaited)) if awaited == session)
+            && let Some((awaited, arrived)) = &mut self.awaited
         {
-            self.watching = Some(Watching::Arrived(session));
+            *arrived |= *awaited == session;
         }
         if self.is_early(&news) {
             self.held.push(news);
@@ -252,7 +253,7 @@ impl Connection {
     /// Whether the watched session must first tell of what led to it.
     fn is_early(&self, news: &News) -> bool {
         match (news, &self.watching) {
-            (News::Session { session, after, .. }, Some(Watching::Feed { feed, .. })) => {
+            (News::Session { session, after, .. }, Some(Watching { feed, .. })) => {
                 *session == feed.session().id() && feed.last() < *after
             }
             _ => false,
@@ -315,17 +316,15 @@ impl Dialect for Connection {
     }
 
     async fn say(&mut self) -> Vec<Utf8Bytes> {
-        if let Some(Watching::Arrived(session)) = self.watching {
+        if let Some((session, true)) = self.awaited {
             let feed = self.app.host.feed(session, Some(Seq(0))).await.ok();
             // Should it be gone again, there is nothing to hear.
-            self.watching = feed.map(|feed| Watching::Feed { feed, history: None, join: true });
+            self.watching = feed.map(|feed| Watching { feed, history: None, join: true });
+            self.awaited = None;
         }
         if self.out.is_empty() {
             let history = next(self.histories.front_mut().map(|history| &mut history.feed));
-            let watched = match &mut self.watching {
-                Some(Watching::Feed { feed, .. }) => Some(feed),
-                Some(Watching::Awaited(_) | Watching::Arrived(_)) | None => None,
-            };
+            let watched = self.watching.as_mut().map(|watching| &mut watching.feed);
             tokio::select! {
                 biased;
                 news = self.news.recv() => match news {
@@ -350,7 +349,7 @@ impl Connection {
     fn gather_more(&mut self) {
         while self.out.len() < GATHER {
             self.spread_waiting();
-            let Some(Watching::Feed { feed, .. }) = &mut self.watching else { break };
+            let Some(Watching { feed, .. }) = &mut self.watching else { break };
             let Some(heard) = feed.next_now() else { break };
             self.tell(Some(heard));
         }
