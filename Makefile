@@ -56,6 +56,7 @@ test-rust: page
 	@: > $(LOG)
 	@if cargo nextest --version > /dev/null 2>&1; then \
 	    cargo nextest run --workspace --no-fail-fast 2>&1 | tee -a $(LOG); \
+	    cargo test --workspace --doc --quiet 2>&1 | tee -a $(LOG); \
 	else \
 	    cargo test --workspace --no-fail-fast 2>&1 | tee -a $(LOG); \
 	fi
