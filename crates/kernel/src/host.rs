@@ -11,6 +11,7 @@ use std::{
 };
 
 use futures::{StreamExt as _, future, stream};
+use tokio::sync::OwnedMutexGuard;
 
 use crate::{
     applets::Applets,
@@ -43,7 +44,7 @@ impl Default for Settings {
 pub struct Host {
     pub ports: Ports,
     pub roster: Arc<Roster>,
-    pub applets: Applets,
+    pub applets: Arc<Applets>,
     guard: Guard,
     settings: Settings,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
@@ -54,7 +55,7 @@ pub struct Host {
 #[derive(Default)]
 struct Room {
     /// Held while the session is opened, or shown out.
-    door: tokio::sync::Mutex<()>,
+    door: Arc<tokio::sync::Mutex<()>>,
     session: Mutex<Option<Session>>,
 }
 
@@ -91,7 +92,7 @@ impl Host {
     pub async fn start(ports: Ports, settings: Settings) -> Result<Arc<Self>, StoreError> {
         let roster = Arc::new(Roster::new(ports.catalog.sessions().await?));
         Ok(Arc::new(Self {
-            applets: Applets::new(ports.catalog.clone(), roster.clone()),
+            applets: Arc::new(Applets::new(ports.catalog.clone(), roster.clone())),
             guard: Guard::new(settings.limits),
             settings,
             rooms: Mutex::default(),
@@ -121,14 +122,13 @@ impl Host {
     ) -> Result<SessionId, OpenError> {
         let id = SessionId(self.ports.clock.id());
         let room = self.room(id);
-        let _door = room.door.lock().await;
+        let door = room.door.clone().lock_owned().await;
         let fact = Fact::Opened {
             cwd: cwd.to_string_lossy().into_owned(),
             model: model.to_owned(),
             name: name.to_owned(),
         };
-        let session = self.opening(id)?.begin(fact).await?;
-        *room.session() = Some(session);
+        room.move_in(door, self.opening(id)?.begin(fact)).await?;
         Ok(id)
     }
 
@@ -140,7 +140,7 @@ impl Host {
         if let Some(session) = room.live() {
             return Ok(session);
         }
-        let _door = room.door.lock().await;
+        let door = room.door.clone().lock_owned().await;
         if let Some(session) = room.live() {
             return Ok(session);
         }
@@ -150,9 +150,7 @@ impl Host {
         }
         // Read only now: the old one may have had a last word.
         let state = self.roster.get(id).ok_or(OpenError::Unknown(id))?;
-        let session = self.opening(id)?.resume(state).await?;
-        *room.session() = Some(session.clone());
-        Ok(session)
+        Ok(room.move_in(door, self.opening(id)?.resume(state)).await?)
     }
 
     /// Whether it is in memory.
@@ -231,23 +229,27 @@ impl Host {
         loop {
             let session = self.open(id).await?;
             let room = self.room(id);
-            let _door = room.door.lock().await;
+            let door = room.door.clone().lock_owned().await;
             match session.leave().await {
                 Err(Closed) => continue,
                 Ok(false) => return Err(DeleteError::Busy),
                 Ok(true) => session.gone().await,
             }
-            self.clear(id).await.map_err(OpenError::from)?;
+            let (ports, roster) = (self.ports.clone(), self.roster.clone());
+            let applets = self.applets.clone();
+            let clear = async move {
+                let _door = door;
+                // What hangs on it goes first: it could not be found again afterwards.
+                applets.forget(id).await?;
+                ports.attic.clear(id).await?;
+                ports.catalog.remove(id).await?;
+                roster.remove(id);
+                Ok(())
+            };
+            carry_out(clear).await.map_err(OpenError::from)?;
             self.rooms().remove(&id);
             return Ok(());
         }
-    }
-
-    async fn clear(&self, id: SessionId) -> Result<(), StoreError> {
-        self.ports.catalog.remove(id).await?;
-        self.roster.remove(id);
-        self.applets.forget(id).await?;
-        self.ports.attic.clear(id).await
     }
 
     /// Lets running turns end within `patience`, then records the rest as interrupted.
@@ -287,7 +289,30 @@ impl Host {
     }
 }
 
+/// Runs to its end even if the caller loses interest: what the store has done, the house must know.
+async fn carry_out<T: Send + 'static>(
+    work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+) -> Result<T, StoreError> {
+    let broken = |_| StoreError::Unavailable("the work broke down".into());
+    tokio::spawn(work).await.map_err(broken)?
+}
+
 impl Room {
+    /// Opens a session behind the closed door, and lets it live here.
+    async fn move_in(
+        self: Arc<Self>,
+        door: OwnedMutexGuard<()>,
+        opening: impl Future<Output = Result<Session, StoreError>> + Send + 'static,
+    ) -> Result<Session, StoreError> {
+        carry_out(async move {
+            let _door = door;
+            let session = opening.await?;
+            *self.session() = Some(session.clone());
+            Ok(session)
+        })
+        .await
+    }
+
     fn session(&self) -> MutexGuard<'_, Option<Session>> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }

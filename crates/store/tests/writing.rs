@@ -51,8 +51,9 @@ async fn those_who_wait_together_are_committed_together() {
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 200);
     assert!(matches!(answers[200], Err(StoreError::Conflict(id)) if id == authors[7].session));
     assert_eq!(count(dir.path(), "SELECT count(*) FROM facts"), 200);
-    // The writer had taken up some of them before the others came, and waited with those.
-    assert!(store.commits() - before <= 2, "{} commits", store.commits() - before);
+    // The writer had taken up some of them before the others came, and waited with those; and it may
+    // have looked just then for what a crash had left.
+    assert!(store.commits() - before <= 3, "{} commits", store.commits() - before);
 }
 
 #[tokio::test]

@@ -79,7 +79,7 @@ pub fn every_fact() -> Vec<Fact> {
     let schedule = Origin::Schedule { slug: "daily".into() };
     let usage = Some(Usage { input_tokens: u64::MAX, output_tokens: 0 });
     let mut facts = vec![
-        Fact::Opened { cwd: "/work".into(), model: "test".into(), name: String::new() },
+        Fact::Opened { cwd: "/home/me".into(), model: "test".into(), name: String::new() },
         Fact::Renamed { name: "name \u{0} 🏛 \u{2028}".into() },
         Fact::EnvHinted { hint: "nix develop".into() },
         Fact::ContextChanged {

@@ -27,6 +27,7 @@ mod author;
 mod clock;
 pub mod contract;
 mod gate;
+pub mod history;
 mod memory;
 pub mod model;
 mod tool;
