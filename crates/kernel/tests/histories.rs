@@ -14,7 +14,7 @@ use kernel::{
 use proptest::{collection::vec, prelude::*};
 use serde_json::json;
 use testkit::{
-    TestTool, World, history,
+    Gate, TestTool, World, history,
     model::{Script, call, fail, hang, reasoning, text},
 };
 
@@ -48,7 +48,8 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Observe),
         2 => (0..40_u64).prop_map(|after| Act::Follow { after }),
         2 => Just(Act::Listen),
-        8 => (1..40_u8).prop_map(Act::Yield),
+        5 => (1..5_u8).prop_map(Act::Yield),
+        5 => (1..40_u8).prop_map(Act::Yield),
         1 => any::<bool>().prop_map(Act::DiskFull),
         1 => Just(Act::Crash),
     ]
@@ -62,6 +63,7 @@ fn script() -> impl Strategy<Value = Script> {
         2 => Just(call("", "echo", json!({ "a": 1 }))),
         1 => Just(call("same", "none", json!({}))),
         1 => Just(call("same", "panic", json!({}))),
+        1 => Just(call("never", "wait", json!({}))),
     ];
     let end = prop_oneof![
         6 => Just(None),
@@ -203,7 +205,8 @@ proptest! {
         acts in vec(act(), 1..60),
         scripts in vec(script(), 0..12),
     ) {
-        let world = World::new(scripts).tool(&TestTool::panicking());
+        let never = TestTool::waiting(&Gate::default());
+        let world = World::new(scripts).tool(&TestTool::panicking()).tool(&never);
         world.model.otherwise(vec![text("done")]);
         let begin = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let id = begin.block_on(async {
