@@ -25,7 +25,7 @@ impl Server {
             .args(["serve", "--listen", "127.0.0.1:0", "--no-open", "--data-dir"])
             .arg(data_dir)
             .arg("--workspace")
-            .arg(data_dir)
+            .arg(env::temp_dir())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

@@ -24,6 +24,8 @@ use crate::{
 const FEED_DEPTH: usize = 1024;
 /// How many reports of a turn are handled before wishes are looked at again.
 const BATCH: usize = 64;
+/// How often a turn makes way for listeners that are about to fall behind, after each batch.
+const PATIENCE: usize = 32;
 /// How many messages may wait.
 pub const QUEUE_DEPTH: usize = 100;
 /// How many items a context set holds.
@@ -435,8 +437,11 @@ impl Desk {
                 },
             }
         }
-        if self.feed.len() > FEED_DEPTH / 2 {
-            // Listeners that only want for the processor get it; one that is stuck costs nothing.
+        for _ in 0..PATIENCE {
+            if self.feed.len() <= FEED_DEPTH / 2 {
+                break;
+            }
+            // Listeners that only want for the processor get it; one that is stuck costs little.
             tokio::task::yield_now().await;
         }
         // A sentence that was finished within this batch needs no note.

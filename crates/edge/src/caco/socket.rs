@@ -14,7 +14,7 @@ use kernel::{
     feed::{Feed, Heard},
     host::OpenError,
     roster::{Change, News},
-    update::{Seq, SessionId},
+    update::{Seq, SessionId, Update},
 };
 use serde_json::Value;
 use tokio::sync::broadcast::{
@@ -167,6 +167,9 @@ impl Connection {
     }
 
     fn tell(&mut self, heard: Option<Heard>) {
+        if matches!(&heard, Some(Heard::Live(told)) if matches!(told.update, Update::Fact(_))) {
+            self.spread_waiting();
+        }
         let Some(Watching { feed, history, join }) = &mut self.watching else { return };
         let session = feed.session().id();
         match heard {
@@ -174,7 +177,7 @@ impl Connection {
                 gather(&mut self.out, self.deltas, &say::past(session, &entry));
             }
             Some(Heard::Live(told)) => {
-                gather(&mut self.out, self.deltas, &say::live(session, &told));
+                say::live(session, &told, |lines| gather(&mut self.out, self.deltas, lines));
             }
             Some(Heard::Now { last, draft }) => {
                 let now = self.app.host.ports.clock.now();
@@ -317,7 +320,7 @@ impl Dialect for Connection {
         }
     }
 
-    async fn say(&mut self) -> Vec<Utf8Bytes> {
+    async fn say(&mut self, out: &mut Vec<Utf8Bytes>) {
         if let Some((session, true)) = self.awaited {
             let feed = self.app.host.feed(session, Some(Seq(0))).await.ok();
             // Should it be gone again, there is nothing to hear.
@@ -334,15 +337,12 @@ impl Dialect for Connection {
                     Err(RecvError::Lagged(_)) => self.out.push(say::missed_news().text),
                     Err(RecvError::Closed) => std::future::pending().await,
                 },
-                heard = next(watched) => {
-                    self.spread_waiting();
-                    self.tell(heard);
-                }
+                heard = next(watched) => self.tell(heard),
                 heard = history => self.tell_history(heard),
             }
         }
         self.gather_more();
-        mem::take(&mut self.out)
+        mem::swap(out, &mut self.out);
     }
 }
 
@@ -350,7 +350,6 @@ impl Connection {
     /// Everything else that can be said without waiting goes out with it.
     fn gather_more(&mut self) {
         while self.out.len() < GATHER {
-            self.spread_waiting();
             let Some(Watching { feed, .. }) = &mut self.watching else { break };
             let Some(heard) = feed.next_now() else { break };
             self.tell(Some(heard));
