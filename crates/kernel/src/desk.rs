@@ -12,12 +12,12 @@ use crate::{
     feed::{Draft, Following, Told},
     ports::{Batch, Ports, StoreError},
     roster::Roster,
-    session::{CONTEXT_SET, QUEUE_DEPTH, Receipt, SayError, Session},
+    session::{QUEUE_DEPTH, Receipt, SayError, Session},
     state::State,
     turn::{Report, Turn, TurnError},
     update::{
-        Amendment, Answer, Command, ContextChange, Entry, Fact, Failure, Message, Outcome, Output,
-        Seq, SessionId, Signal, Update, WhenBusy,
+        Amendment, Answer, Command, Entry, Fact, Failure, Message, Outcome, Output, Seq, SessionId,
+        Signal, Update, WhenBusy,
     },
 };
 
@@ -242,23 +242,8 @@ impl Desk {
         let mut facts = Vec::new();
         facts.extend(name.map(|name| Fact::Renamed { name }));
         facts.extend(env_hint.map(|hint| Fact::EnvHinted { hint }));
-        facts.extend(context.map(|change| self.change_context(change)));
+        facts.extend(context.map(|change| self.state.changed_by(change)));
         self.record(facts).await
-    }
-
-    fn change_context(&self, ContextChange { set, items, merge }: ContextChange) -> Fact {
-        let mut context = self.state.context.clone();
-        let known = context.entry(set.clone()).or_default();
-        if !merge {
-            known.clear();
-        }
-        for item in items {
-            if !merge || !known.contains(&item) {
-                known.push(item);
-            }
-        }
-        known.truncate(CONTEXT_SET);
-        Fact::ContextChanged { set, context }
     }
 
     async fn observe(&mut self) -> Result<bool, StoreError> {
@@ -332,8 +317,8 @@ impl Desk {
         let Some(mut running) = self.running.take() else { return };
         let outcome = match (&mut running.task).await {
             Ok(Ok(())) => Outcome::Finished,
-            Ok(Err(error)) => failed(error.kind(), &error.to_string()),
-            Err(_) => failed(Failure::Internal, "the turn broke down"),
+            Ok(Err(error)) => Outcome::failed(error.kind(), &error.to_string()),
+            Err(_) => Outcome::failed(Failure::Internal, "the turn broke down"),
         };
         self.owed = Some(outcome);
         if let Err(error) = self.settle().await {
@@ -346,7 +331,7 @@ impl Desk {
         tracing::error!(session = %self.id, %error, "cannot record");
         self.running = None;
         let reason = error.to_string();
-        self.owed.get_or_insert_with(|| failed(Failure::Internal, &reason));
+        self.owed.get_or_insert_with(|| Outcome::failed(Failure::Internal, &reason));
         self.pass_on(Signal::Unrecorded { reason });
     }
 
@@ -380,7 +365,7 @@ impl Desk {
             let open = turn.calls.iter().cloned();
             facts.extend(open.map(|call| Fact::ToolReturned { call, output: Output::Interrupted }));
         }
-        metrics::counter!("megaron_turns_total", "outcome" => name(&outcome)).increment(1);
+        metrics::counter!("megaron_turns_total", "outcome" => outcome.name()).increment(1);
         facts.push(Fact::TurnEnded(outcome));
         self.record(facts).await
     }
@@ -451,18 +436,5 @@ fn repeated(entry: &Entry, message: &Message) -> Result<Receipt, SayError> {
             Ok(Receipt { seq: entry.seq, queued: None, repeated: true })
         }
         _ => Err(SayError::KeyReused),
-    }
-}
-
-fn failed(kind: Failure, reason: &str) -> Outcome {
-    Outcome::Failed { kind, reason: reason.to_owned() }
-}
-
-fn name(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Finished => "finished",
-        Outcome::Cancelled => "cancelled",
-        Outcome::Failed { .. } => "failed",
-        Outcome::Interrupted => "interrupted",
     }
 }

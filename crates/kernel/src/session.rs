@@ -12,8 +12,6 @@ use crate::{
 
 /// How many messages may wait.
 pub const QUEUE_DEPTH: usize = 100;
-/// How many items a context set holds.
-pub const CONTEXT_SET: usize = 10;
 
 /// Cheap to clone; the session itself is a task at its [`crate::desk`].
 #[derive(Clone)]
