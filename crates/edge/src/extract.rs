@@ -6,7 +6,11 @@ use axum::{
     http::{header, request::Parts},
 };
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use serde::de::DeserializeOwned;
+use serde::{
+    Deserialize as _, Deserializer,
+    de::{DeserializeOwned, Error as _},
+};
+use serde_json::{Map, Value};
 
 use crate::error::ApiError;
 
@@ -50,6 +54,10 @@ async fn read(body: Body, limit: usize) -> Result<bytes::Bytes, ApiError> {
 
 /// Not JSON at all is one thing, JSON of another shape is another: the latter names the field.
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    // Left to itself, a list would be read as the fields of an object in their order.
+    if body.trim_ascii_start().starts_with(b"[") {
+        return Err(ApiError::bad_request("Invalid JSON body"));
+    }
     let mut reader = serde_json::Deserializer::from_slice(body);
     let parsed = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         if error.inner().is_data() {
@@ -64,6 +72,19 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     })?;
     reader.end().map_err(|_| ApiError::bad_request("Invalid JSON body"))?;
     Ok(parsed)
+}
+
+/// An object within a body; like the body itself, never a list in its place.
+pub fn object<'de, T: DeserializeOwned, D: Deserializer<'de>>(
+    reader: D,
+) -> Result<Option<T>, D::Error> {
+    let object = Option::<Map<String, Value>>::deserialize(reader)?;
+    object.map(|it| T::deserialize(Value::Object(it)).map_err(D::Error::custom)).transpose()
+}
+
+/// A string that says something; null and empty are as good as absent.
+pub fn text<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<String>, D::Error> {
+    Ok(Option::<String>::deserialize(reader)?.filter(|text| !text.is_empty()))
 }
 
 fn is_json(request: &Request) -> bool {

@@ -6,22 +6,27 @@ use axum::{Json as Reply, extract::State};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kernel::{
     ports::StoreError,
+    state::State as SessionState,
     update::{Attachment, Fact, Message, Origin, Seq, SessionId, WhenBusy},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{hear::Place, sessions::known};
+use super::{
+    hear::{Place, is_slug},
+    sessions::{at_most, known},
+};
 use crate::{
     App,
     error::{ApiError, ErrorBody},
-    extract::{ClientId, IdempotencyKey, Json, LARGE, SessionPath},
+    extract::{self, ClientId, IdempotencyKey, Json, LARGE, SessionPath},
 };
 
 /// How many messages the debug view shows, the newest.
 const DEBUG_MESSAGES: usize = 1000;
 const PAGE: usize = 256;
+const FLOW_CHARS: usize = 255;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -29,16 +34,22 @@ pub struct NewMessage {
     #[schema(min_length = 1)]
     prompt: String,
     /// `data:image/...;base64,...`
+    #[serde(default, deserialize_with = "extract::text")]
     image_data: Option<String>,
     /// Merged into the applet's state.
     applet_state: Option<Map<String, Value>>,
     applet_navigation: Option<Map<String, Value>>,
     #[serde(default)]
     source: SourceName,
+    #[serde(default, deserialize_with = "extract::text")]
     applet_slug: Option<String>,
+    #[serde(default, deserialize_with = "extract::text")]
     from_session: Option<String>,
+    #[serde(default, deserialize_with = "extract::text")]
     schedule_slug: Option<String>,
     /// Required for calls between agents.
+    #[serde(default, deserialize_with = "extract::text")]
+    #[schema(max_length = 255)]
     correlation_id: Option<String>,
     /// Wait for its turn instead of being refused while the session is busy.
     #[serde(default)]
@@ -92,7 +103,7 @@ pub async fn post(
     let id = known(&text)?;
     let state = app.host.roster.get(id).ok_or_else(|| ApiError::no_session(&text))?;
     if let Some(key) = &key
-        && let Some(accepted) = repeated(&app, id, key, &body.prompt).await?
+        && let Some(accepted) = repeated(&app, id, &state, key, &body.prompt).await?
     {
         return Ok(Reply(accepted));
     }
@@ -103,10 +114,13 @@ pub async fn post(
         return Err(ApiError::bad_request("Cannot post to own session"));
     }
     if let Some(flow) = &body.correlation_id {
+        at_most("correlationId", flow, FLOW_CHARS)?;
         app.host.may_post(id, flow)?;
     }
-    let image =
-        body.image_data.as_deref().filter(|data| !data.is_empty()).map(image).transpose()?;
+    let image = body.image_data.as_deref().map(image).transpose()?;
+    if [&body.applet_slug, &body.schedule_slug].into_iter().flatten().any(|it| !is_slug(it)) {
+        return Err(ApiError::bad_request("Invalid slug"));
+    }
     let origin = body.origin();
     let when_busy = if body.queue { WhenBusy::Queue } else { WhenBusy::Refuse };
     let flow = body.correlation_id.unwrap_or_default();
@@ -160,19 +174,23 @@ impl NewMessage {
 async fn repeated(
     app: &App,
     id: SessionId,
+    state: &SessionState,
     key: &str,
     prompt: &str,
 ) -> Result<Option<Accepted>, ApiError> {
     let Some(entry) = app.host.ports.log.keyed(id, key).await? else { return Ok(None) };
-    let (said, queued) = match entry.fact {
-        Fact::Said { message, .. } => (message, false),
-        Fact::Queued(message) => (message, true),
+    let (said, position) = match entry.fact {
+        Fact::Said { message, .. } => (message, None),
+        Fact::Queued(message) => {
+            let place = state.queue.iter().position(|waiting| *waiting == entry.seq);
+            (message, Some(place.unwrap_or_default() + 1))
+        }
         _ => return Ok(None),
     };
     if said.text != prompt {
         return Err(ApiError::key_reused());
     }
-    Ok(Some(Accepted { ok: true, session_id: id, queued, position: queued.then_some(1) }))
+    Ok(Some(Accepted { ok: true, session_id: id, queued: position.is_some(), position }))
 }
 
 /// The kind and the bytes of `data:image/KIND;base64,BYTES`.

@@ -15,7 +15,7 @@ use super::frames::Iso;
 use crate::{
     App,
     error::{ApiError, ErrorBody},
-    extract::{ClientId, Json, Params, SessionPath},
+    extract::{self, ClientId, Json, Params, SessionPath},
 };
 
 const NAME_CHARS: usize = 500;
@@ -315,6 +315,7 @@ pub struct Changes {
     name: Option<String>,
     /// How to set up the environment, for the agent.
     env_hint: Option<String>,
+    #[serde(default, deserialize_with = "extract::object")]
     set_context: Option<SetContext>,
 }
 
@@ -376,7 +377,7 @@ pub async fn amend(
     Ok(Reply(Success { success: true }))
 }
 
-fn at_most(field: &str, text: &str, limit: usize) -> Result<(), ApiError> {
+pub fn at_most(field: &str, text: &str, limit: usize) -> Result<(), ApiError> {
     if text.chars().nth(limit).is_none() {
         return Ok(());
     }

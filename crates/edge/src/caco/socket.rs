@@ -11,6 +11,7 @@ use std::{
 
 use axum::extract::ws::Utf8Bytes;
 use kernel::{
+    applets::AppletKey,
     feed::{Feed, Heard},
     host::OpenError,
     roster::{Change, News},
@@ -95,28 +96,37 @@ impl Connection {
                 self.subscribe(&session, after).await.map_err(|error| complain(None, &error))?;
             }
             Wish::History { session, after, id } => {
-                let asked = Asked { session, id };
-                self.history(asked, after).await.map_err(|error| complain(None, &error))?;
+                let asked = Asked { session, id: id.clone() };
+                self.history(asked, after).await.map_err(|error| complain(id, &error))?;
             }
             Wish::SetState { data, place, id } => {
-                let key = self.key(place).await.map_err(|error| complain(id.clone(), &error))?;
-                let pushed = self.app.host.applets.push(&key, data, Some(self.number)).await;
+                let named = place.session.is_some();
+                let key = self.key(place, id.as_ref()).await?;
+                // Without a subscription it is told to those who have none either.
+                let told = if named { key.session } else { self.watched() };
+                let pushed = self.app.host.applets.push(&key, data, told, Some(self.number)).await;
                 pushed.map_err(|error| complain(id, &error))?;
             }
             Wish::GetState { place, id } => {
-                let state = async { self.app.host.applets.state(&self.key(place).await?).await };
-                let data = state.await.map_err(|error| complain(id.clone(), &error))?;
+                let key = self.key(place, id.as_ref()).await?;
+                let state = self.app.host.applets.state(&key).await;
+                let data = state.map_err(|error| complain(id.clone(), &error))?;
                 self.answer(&Frame::State { id: id.as_ref(), data: &data });
             }
         }
         Ok(())
     }
 
-    async fn key(
-        &self,
-        place: Place,
-    ) -> Result<kernel::applets::AppletKey, kernel::ports::StoreError> {
-        self.app.clients.applet_key(&self.client, place, self.watched()).await
+    async fn key(&self, place: Place, id: Option<&Value>) -> Result<AppletKey, Complaint> {
+        if let Some(text) = &place.session {
+            let known = SessionId::parse(text).and_then(|it| self.app.host.roster.get(it));
+            if known.is_none() {
+                let error = format!("Session not found: {text}");
+                return Err(Complaint { id: id.cloned(), error });
+            }
+        }
+        let key = self.app.clients.applet_key(&self.client, place, self.watched()).await;
+        key.map_err(|error| complain(id.cloned(), &error))
     }
 
     /// A name nothing goes by is accepted: its events come if it appears.

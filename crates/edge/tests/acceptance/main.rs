@@ -2,4 +2,6 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod common;
+mod messages;
 mod sessions;
+mod turns;

@@ -79,7 +79,10 @@ async fn a_session_needs_a_folder_and_a_model_that_exist() {
         (json!({ "cwd": "/no/such" }), "Path does not exist: /no/such"),
         (json!({ "cwd": "file", "model": "other" }), "Path is not a directory: file"),
         (json!({ "model": "other" }), "Unknown model: other"),
-        (json!({ "cwd": 5 }), "Invalid JSON body: cwd: invalid type: integer `5`, expected a string"),
+        (
+            json!({ "cwd": 5 }),
+            "Invalid JSON body: cwd: invalid type: integer `5`, expected a string",
+        ),
     ] {
         assert_eq!(house.post("/api/sessions", body).await, bad(text));
     }
