@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
-use futures::{SinkExt as _, StreamExt as _, stream::SplitSink};
+use futures::{FutureExt as _, SinkExt as _, StreamExt as _, stream::SplitSink};
 use tokio::{
     sync::watch,
     time::{Instant, interval_at, timeout},
@@ -12,7 +12,9 @@ use tokio::{
 use crate::listen::Peer;
 
 /// The largest frame a client may send.
-pub const FRAME_BYTES: usize = 1 << 20;
+const FRAME_BYTES: usize = 1 << 20;
+/// How much of a larger one is read: who is cut off while still sending hears no reason.
+pub const READ_BYTES: usize = 4 * FRAME_BYTES;
 /// Small, because most connections are idle most of the time.
 pub const WRITE_BUFFER: usize = 8 * 1024;
 const PING: Duration = Duration::from_secs(30);
@@ -67,6 +69,7 @@ pub async fn pump(
             message = stream.next() => {
                 heard_at = Instant::now();
                 match message {
+                    Some(Ok(message)) if size(&message) > FRAME_BYTES => break End::TooLarge,
                     Some(Ok(Message::Text(text))) => dialect.hear(text.as_bytes()).await,
                     Some(Ok(Message::Binary(bytes))) => dialect.hear(&bytes).await,
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => (),
@@ -91,6 +94,15 @@ pub async fn pump(
             Err(_) => break End::Slow,
         }
     };
+    if matches!(end, End::Closing) {
+        // Whatever was said until now is still told, as far as it is at hand.
+        while let Some(frames) = dialect.say().now_or_never() {
+            let frames = frames.into_iter().map(Message::Text).collect();
+            if !matches!(timeout(FAREWELL, send(&mut sink, frames)).await, Ok(Ok(()))) {
+                break;
+            }
+        }
+    }
     if let Some(frame) = end.frame() {
         if matches!(end, End::Slow) {
             tracing::info!("a reader was too slow and was dropped");
@@ -118,6 +130,15 @@ async fn send(
         sink.feed(frame).await?;
     }
     sink.flush().await
+}
+
+fn size(message: &Message) -> usize {
+    match message {
+        Message::Text(text) => text.len(),
+        Message::Binary(bytes) => bytes.len(),
+        // Of these no client can send a large one.
+        Message::Ping(_) | Message::Pong(_) | Message::Close(_) => 0,
+    }
 }
 
 fn is_size(error: &axum::Error) -> bool {

@@ -3,5 +3,7 @@
 
 mod common;
 mod messages;
+mod resume;
 mod sessions;
+mod socket;
 mod turns;
