@@ -1,6 +1,7 @@
 //! The first door as its clients meet it: a real server, spoken to over HTTP and WebSocket.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+mod access;
 mod common;
 mod messages;
 mod resume;
