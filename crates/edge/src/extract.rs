@@ -11,6 +11,7 @@ use serde::{
     de::{DeserializeOwned, Error as _},
 };
 use serde_json::{Map, Value};
+use utoipa::IntoParams;
 
 use crate::error::ApiError;
 
@@ -99,6 +100,8 @@ fn is_empty(request: &Request) -> bool {
 }
 
 /// The name of a session as the caller wrote it, which is how errors quote it.
+#[derive(IntoParams)]
+#[into_params(names("id"), parameter_in = Path)]
 pub struct SessionPath(pub String);
 
 impl<S: Send + Sync> FromRequestParts<S> for SessionPath {
@@ -126,7 +129,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
 }
 
 /// Whose slot for the active session is meant.
-pub struct ClientId(pub String);
+#[derive(IntoParams)]
+#[into_params(names("X-Client-ID"), parameter_in = Header)]
+pub struct ClientId(#[param(required = false, max_length = 128)] pub String);
 
 impl<S: Sync> FromRequestParts<S> for ClientId {
     type Rejection = ApiError;
@@ -145,7 +150,9 @@ impl<S: Sync> FromRequestParts<S> for ClientId {
 }
 
 /// The caller's own name for a message, so that repeating the request repeats nothing else.
-pub struct IdempotencyKey(pub Option<String>);
+#[derive(IntoParams)]
+#[into_params(names("Idempotency-Key"), parameter_in = Header)]
+pub struct IdempotencyKey(#[param(max_length = 255)] pub Option<String>);
 
 impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
     type Rejection = ApiError;

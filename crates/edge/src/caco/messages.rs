@@ -85,6 +85,7 @@ pub struct Accepted {
 /// `Idempotency-Key` header, sending the same message again changes nothing and is answered alike.
 #[utoipa::path(post, path = "/api/sessions/{id}/messages", tag = "messages",
     request_body = NewMessage,
+    params(SessionPath, ClientId, IdempotencyKey),
     responses((status = 200, body = Accepted), (status = 400, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
         (status = 413, body = ErrorBody), (status = 422, body = ErrorBody)))]
@@ -233,6 +234,7 @@ pub struct Done {
 ///
 /// Always succeeds: what is not running needs no stopping. Messages that wait run next.
 #[utoipa::path(post, path = "/api/sessions/{id}/cancel", tag = "messages",
+    params(SessionPath),
     responses((status = 200, body = Done)))]
 pub async fn cancel(
     State(app): State<Arc<App>>,
@@ -263,6 +265,7 @@ struct DebugMessage {
 ///
 /// The newest thousand messages.
 #[utoipa::path(get, path = "/api/debug/messages", tag = "messages",
+    params(ClientId),
     responses((status = 200, body = DebugMessages)))]
 pub async fn debug(
     State(app): State<Arc<App>>,

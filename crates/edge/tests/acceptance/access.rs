@@ -1,16 +1,11 @@
 //! Who gets in: the owner, from a page of ours, by a name of ours. Everybody else is told why not.
 
-use std::{
-    io,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-};
-
 use edge::Settings;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use testkit::{World, model::text};
+use testkit::World;
 
-use crate::common::{Ask, House, Reply, Socket, error, exchange};
+use crate::common::{House, Reply, Socket, error, exchange};
 
 fn unauthorized() -> (u16, Value) {
     (401, error("UNAUTHORIZED", "Authentication required"))
@@ -25,7 +20,7 @@ const ORIGIN: &str = "Origin not allowed";
 const SITE: &str = "requests from other sites are not allowed";
 
 /// Every route of the API, as a stranger might try it.
-const ROUTES: [(&str, &str); 17] = [
+pub const ROUTES: [(&str, &str); 17] = [
     ("GET", "/api/session"),
     ("GET", "/api/sessions"),
     ("POST", "/api/sessions"),
@@ -157,7 +152,7 @@ async fn the_host_is_checked_however_it_is_written() {
 async fn what_is_not_http_harms_nobody() {
     let house = House::new([]).await;
     let address = house.address();
-    let (many, long) = ("x: y\r\n".repeat(200), "x".repeat(100_000));
+    let (many, long) = ("x: y\r\n".repeat(200), "x".repeat(1_000_000));
     for bytes in [
         b"\x16\x03\x01\x02\x00".to_vec(),
         b"nonsense\r\n\r\n".to_vec(),
@@ -198,7 +193,7 @@ async fn forms_cannot_act() {
 }
 
 /// The cookie of a login page that lets in, as it is sent back.
-fn cookie(reply: &Reply) -> String {
+pub fn cookie(reply: &Reply) -> String {
     assert_eq!(reply.status, 200, "{reply:?}");
     let cookie = reply.header("set-cookie").unwrap();
     let parts: Vec<&str> = cookie.split("; ").collect();
@@ -372,77 +367,5 @@ async fn what_is_not_there_is_told_by_its_name() {
         let text = format!("Not found: {method} {path}");
         assert_eq!(reply.json(), (404, error("NOT_FOUND", &text)));
         assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
-    }
-}
-
-/// Everything that is logged while these tests run.
-fn logged() -> &'static Arc<Mutex<Vec<u8>>> {
-    static LOGGED: OnceLock<Arc<Mutex<Vec<u8>>>> = OnceLock::new();
-    LOGGED.get_or_init(|| {
-        let log = Arc::new(Mutex::new(Vec::new()));
-        let writer = log.clone();
-        let subscriber = tracing_subscriber::fmt()
-            .with_max_level(tracing::Level::TRACE)
-            .with_writer(move || Writer(writer.clone()))
-            .finish();
-        tracing::subscriber::set_global_default(subscriber).unwrap();
-        log
-    })
-}
-
-struct Writer(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Writer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-#[tokio::test]
-async fn secrets_appear_in_no_answer_and_in_no_log() {
-    let log = logged();
-    let house = House::new([vec![text("hi")]]).await;
-    let key = house.key();
-    let code = house.login_path().split_once("code=").unwrap().1.to_owned();
-    let id = house.session().await;
-    let mut shown = Vec::new();
-    let ask = |ask: Ask| async { ask.send().await };
-    let login = ask(house.ask_without_key("GET", house.login_path())).await;
-    let cookie = cookie(&login).split_once('=').unwrap().1.to_owned();
-    shown.push(login.text());
-    let (_, issued) = ask(house.ask("POST", "/api/socket-token")).await.json();
-    let token = issued["token"].as_str().unwrap().to_owned();
-    let path = format!("/caco/ws?token={token}");
-    Socket::open(house.address(), &path, &[]).await.map(drop).unwrap();
-    for (method, path) in ROUTES {
-        let path = path.replace('S', &id);
-        let body = json!({ "prompt": "hi" });
-        for request in [
-            house.ask(method, &path).json(&body),
-            house.ask_without_key(method, &path).header("authorization", &format!("Bearer x{key}")),
-            house.ask_without_key(method, &path).header("cookie", &format!("x={cookie}")),
-        ] {
-            let reply = ask(request).await;
-            shown.push(format!("{:?} {}", reply.headers, reply.text()));
-        }
-    }
-    for path in [
-        format!("/login?code={code}"),
-        format!("/ws?token={key}"),
-        format!("/caco/ws?token=x{key}"),
-        format!("/nothing?token={key}"),
-    ] {
-        let reply = ask(house.ask("GET", &path)).await;
-        shown.push(format!("{:?} {}", reply.headers, reply.text()));
-    }
-    let log = log.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    shown.push(String::from_utf8_lossy(&log).into_owned());
-    for secret in [&key, &code, &token, &cookie] {
-        assert!(!shown.iter().any(|text| text.contains(secret.as_str())));
     }
 }

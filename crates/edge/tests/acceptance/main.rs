@@ -2,9 +2,13 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod access;
+mod bad_input;
 mod common;
 mod messages;
+mod openapi;
+mod preferences;
 mod resume;
+mod secrets;
 mod sessions;
 mod socket;
 mod turns;
