@@ -185,6 +185,8 @@ async fn an_image_becomes_an_attachment() {
         assert_eq!(house.message(&id, body).await, bad("Invalid image data"), "{image}");
     }
     assert_eq!(house.snapshot(&id).await, before, "nothing was done");
+    house.delete(&format!("/api/sessions/{id}")).await;
+    assert_eq!(house.world.store.file(path.as_ref()), None, "it goes with its session");
 }
 
 #[tokio::test]

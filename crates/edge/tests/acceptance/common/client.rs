@@ -52,19 +52,17 @@ impl Ask {
 
     pub async fn send(self) -> Reply {
         let Self { address, target, headers, body } = self;
-        let mut head = format!("{target}\r\nconnection: close\r\n");
+        let mut lines = vec![target.clone(), "connection: close".to_owned()];
         let named = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host"));
         if !named {
-            head += &format!("host: {address}\r\n");
+            lines.push(format!("host: {address}"));
         }
         let empty = body.is_empty() && target.starts_with("GET");
         if !empty {
-            head += &format!("content-length: {}\r\n", body.len());
+            lines.push(format!("content-length: {}", body.len()));
         }
-        for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
-        }
-        let bytes = [head.as_bytes(), b"\r\n", &body].concat();
+        lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
+        let bytes = [lines.join("\r\n").as_bytes(), b"\r\n\r\n", &body].concat();
         Reply::parse(&exchange(address, &bytes).await)
     }
 }

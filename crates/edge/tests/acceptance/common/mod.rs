@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 pub use client::{Ask, Reply, exchange};
 pub use house::House;
-pub use socket::{Socket, ids, persisted, short, shorts};
+pub use socket::{Socket, ids, persisted, shorts};
 
 /// How every error looks.
 pub fn error(code: &str, text: &str) -> Value {

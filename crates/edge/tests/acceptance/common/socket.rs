@@ -149,7 +149,7 @@ impl Socket {
 }
 
 /// What a frame is, in a few words.
-pub fn short(frame: &Value) -> String {
+fn short(frame: &Value) -> String {
     let (event, text) = (&frame["event"], |value: &Value| value.as_str().map(str::to_owned));
     let kind = text(&event["type"]).unwrap_or_default();
     match (text(&frame["type"]).unwrap().as_str(), kind.as_str()) {
