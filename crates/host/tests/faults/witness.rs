@@ -1,0 +1,136 @@
+//! What one client was told, checked as it comes and kept to be compared.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::{
+    client::{Client, Heard},
+    within,
+};
+
+/// What was said so shortly before the end may be missing from what is kept. Words are written down
+/// after some 20 ms; the rest is for a machine that has other things to do.
+const LAST_MOMENTS: Duration = Duration::from_secs(1);
+
+#[derive(Default)]
+pub struct Witness {
+    pub told: Told,
+    pub frames: u64,
+    /// By the name of the event and the message they belong to.
+    streams: HashMap<(String, String), Stream>,
+}
+
+/// The facts, as a client sees them.
+#[derive(Debug, Default, PartialEq)]
+pub struct Told {
+    /// The events that bear the place of their fact, in the order in which they came.
+    pub events: Vec<(u64, Value)>,
+    /// The other events of these facts, which may come again after a cut.
+    parts: BTreeMap<String, Value>,
+}
+
+/// A message as it was heard word by word.
+#[derive(Default)]
+struct Stream {
+    text: String,
+    /// How long it was, and when.
+    heard: Vec<(Instant, usize)>,
+}
+
+impl Witness {
+    pub fn last(&self) -> u64 {
+        self.told.events.last().map_or(0, |(seq, _)| *seq)
+    }
+
+    pub fn hear(&mut self, mut frame: Value) {
+        self.frames += 1;
+        assert_ne!(frame["type"], "error", "{frame}");
+        if frame["type"] != "event" {
+            return;
+        }
+        let event = frame["event"].take();
+        if event["ephemeral"] == true {
+            self.hear_passing(&event);
+            return;
+        }
+        if event["type"] == "assistant.message" {
+            self.compare(&event["data"]);
+        }
+        if let Some(seq) = frame["seq"].as_u64() {
+            assert!(seq > self.last(), "{seq} comes after {}: {event}", self.last());
+            self.told.events.push((seq, event));
+        } else {
+            let id = event["id"].as_str().unwrap().to_owned();
+            let before = self.told.parts.insert(id, event.clone());
+            assert!(before.is_none_or(|before| before == event), "{event}");
+        }
+    }
+
+    /// The text of the last message that was cut short.
+    pub fn partial(&self) -> Option<&str> {
+        let partial = |(_, event): &&(u64, Value)| event["data"]["partial"] == true;
+        let (_, event) = self.told.events.iter().rev().find(partial)?;
+        event["data"]["content"].as_str()
+    }
+
+    fn hear_passing(&mut self, event: &Value) {
+        let (name, data) = (event["type"].as_str().unwrap(), &event["data"]);
+        let delta = match name {
+            "assistant.message_delta" => &data["deltaContent"],
+            "assistant.message.delta" => &data["content"],
+            _ => return,
+        };
+        let message = data["messageId"].as_str().unwrap().to_owned();
+        let stream = self.streams.entry((name.to_owned(), message)).or_default();
+        let delta = delta.as_str().unwrap();
+        if data["replace"] == true {
+            assert!(delta.starts_with(&stream.text), "{event}");
+            stream.text.clear();
+        }
+        stream.text.push_str(delta);
+        stream.heard.push((Instant::now(), stream.text.len()));
+        if let Some(size) = data["totalResponseSizeBytes"].as_u64() {
+            assert_eq!(stream.text.len() as u64, size, "a word is missing before {event}");
+        }
+    }
+
+    /// What is kept of a message continues what was heard of it; only if it was cut short it may
+    /// end earlier, and then not by much.
+    fn compare(&self, message: &Value) {
+        let content = message["content"].as_str().unwrap();
+        let id = message["messageId"].as_str().unwrap();
+        for ((_, _), stream) in self.streams.iter().filter(|((_, of), _)| of == id) {
+            let text = &stream.text;
+            let is_kept = content.starts_with(text.as_str());
+            let is_cut = message["partial"] == true && text.starts_with(content);
+            assert!(is_kept || is_cut, "heard {text:?}, kept {content:?}");
+            let Some((end, _)) = stream.heard.last() else { continue };
+            let early = stream.heard.iter().filter(|(at, _)| *at + LAST_MOMENTS < *end);
+            let safe = early.last().map_or(0, |(_, size)| *size);
+            assert!(content.len() >= safe, "heard {safe} long before, kept {}", content.len());
+        }
+    }
+}
+
+/// All that a newcomer is told of the past.
+pub async fn history(client: &Client, session: &str) -> Witness {
+    let mut witness = Witness::default();
+    let mut socket = client.connect().await.unwrap();
+    assert!(socket.say(json!({"type": "requestHistory", "sessionId": session})).await);
+    let listening = async {
+        loop {
+            match socket.hear().await {
+                Heard::Frame(frame) if frame["type"] == "historyComplete" => break,
+                Heard::Frame(frame) => witness.hear(frame),
+                Heard::Closed(reason) => panic!("cut off: {reason:?}"),
+            }
+        }
+    };
+    within("the history", listening).await;
+    witness
+}
