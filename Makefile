@@ -56,6 +56,7 @@ test-rust: page
 	@: > $(LOG)
 	@if cargo nextest --version > /dev/null 2>&1; then \
 	    cargo nextest run --workspace --no-fail-fast 2>&1 | tee -a $(LOG); \
+	    cargo test --workspace --doc --quiet 2>&1 | tee -a $(LOG); \
 	else \
 	    cargo test --workspace --no-fail-fast 2>&1 | tee -a $(LOG); \
 	fi
@@ -65,7 +66,7 @@ test-page: test-rust
 	@cd ui && NO_COLOR=1 npm test --silent 2>&1 | tee -a $(LOG)
 
 test-browser: test-page debug browser
-	@cd ui && NO_COLOR=1 CHROMIUM_BIN=$(CHROMIUM_BIN) MEGARON_BIN=$(DEBUG) npm run --silent e2e 2>&1 | tee -a $(LOG)
+	@cd ui && NO_COLOR=1 NODE_OPTIONS=--test-reporter=spec CHROMIUM_BIN=$(CHROMIUM_BIN) MEGARON_BIN=$(DEBUG) npm run --silent e2e 2>&1 | tee -a $(LOG)
 
 # Installed only where there is none and we may.
 browser:

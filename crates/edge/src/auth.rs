@@ -49,7 +49,7 @@ pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Ne
         metrics::counter!("megaron_refused_total", "status" => refusal.name()).increment(1);
         return match refusal {
             Refusal::Forbidden(message) => ApiError::forbidden(message).into_response(),
-            Refusal::Unknown if is_visit(&parts) => login::page(&login::Reason::None),
+            Refusal::Unknown if is_visit(&parts) => login::page(&login::Reason::Unknown),
             Refusal::Unknown => ApiError::unauthorized().into_response(),
         };
     }

@@ -64,10 +64,20 @@ struct App {
 }
 
 #[derive(OpenApi)]
-#[openapi(info(
-    title = "Megaron",
-    description = "The HTTP side of the hall. Answers stream over the WebSocket at `/ws`."
-))]
+#[openapi(
+    info(
+        title = "Megaron",
+        description = "The HTTP side of the hall. Answers stream over the WebSocket at `/ws`."
+    ),
+    tags(
+        (name = "sessions", description = "Conversations with an agent, each with its own log."),
+        (name = "messages", description = "Speaking to an agent, and stopping it."),
+        (name = "models", description = "Who may answer, and what was used."),
+        (name = "preferences", description = "What the person chose last."),
+        (name = "access", description = "Ways in for clients that cannot send headers."),
+        (name = "log", description = "Everything that happened, as it is kept."),
+    )
+)]
 struct Described;
 
 impl Edge {

@@ -17,7 +17,7 @@ const HEADER_TIME: Duration = Duration::from_secs(15);
 const HEADER_BYTES: usize = 64 * 1024;
 const HEADERS: usize = 100;
 /// How long open requests may take to end once everything else has.
-const FAREWELL: Duration = Duration::from_secs(3);
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Who is at the other end, and the place they take up.
 #[derive(Clone)]

@@ -18,7 +18,10 @@ use crate::{
 const FORM_BYTES: usize = 4096;
 
 pub enum Reason {
-    None,
+    /// Somebody wants to log in.
+    Asked,
+    /// Somebody came by another door who must log in first.
+    Unknown,
     UsedCode,
     WrongKey,
 }
@@ -30,7 +33,7 @@ pub async fn visit(State(access): State<Arc<Access>>, request: Request) -> Respo
             enter(&access)
         }
         Some(_) => page(&Reason::UsedCode),
-        None => page(&Reason::None),
+        None => page(&Reason::Asked),
     }
 }
 
@@ -65,8 +68,12 @@ fn enter(access: &Access) -> Response {
 }
 
 pub fn page(reason: &Reason) -> Response {
+    let status = match reason {
+        Reason::Asked => StatusCode::OK,
+        Reason::Unknown | Reason::UsedCode | Reason::WrongKey => StatusCode::UNAUTHORIZED,
+    };
     let notice = match reason {
-        Reason::None => "",
+        Reason::Asked | Reason::Unknown => "",
         Reason::UsedCode => "<p role=\"alert\">This login link has been used or is too old.</p>",
         Reason::WrongKey => "<p role=\"alert\">That is not the key.</p>",
     };
@@ -77,7 +84,7 @@ pub fn page(reason: &Reason) -> Response {
          name=\"key\" type=\"password\" autocomplete=\"current-password\" required autofocus> \
          <button>Log in</button></form></main>"
     );
-    private((StatusCode::UNAUTHORIZED, Html(html)).into_response())
+    private((status, Html(html)).into_response())
 }
 
 fn private(mut response: Response) -> Response {

@@ -21,6 +21,8 @@ const SILENCE: Duration = Duration::from_secs(75);
 /// A peer that has taken nothing for so long is told to come back when it can.
 const STALL: Duration = Duration::from_secs(30);
 const FAREWELL: Duration = Duration::from_secs(2);
+/// How long the dialect may think about what is left to say when everything ends.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// What is spoken on a socket.
 pub trait Dialect: Send {
@@ -91,6 +93,15 @@ pub async fn pump(
             Err(_) => break End::Slow,
         }
     };
+    if matches!(end, End::Closing) {
+        // The last words of a turn that ended in time are worth the wait.
+        while let Ok(frames) = timeout(LAST_WORDS, dialect.say()).await {
+            let frames = frames.into_iter().map(Message::Text).collect();
+            if !matches!(timeout(FAREWELL, send(&mut sink, frames)).await, Ok(Ok(()))) {
+                break;
+            }
+        }
+    }
     if let Some(frame) = end.frame() {
         if matches!(end, End::Slow) {
             tracing::info!("a reader was too slow and was dropped");

@@ -123,11 +123,7 @@ impl Feed {
                 continue;
             }
             match self.live.recv().await {
-                Ok(told) => {
-                    if let Some(heard) = self.hear(told) {
-                        return Some(heard);
-                    }
-                }
+                Ok(told) => return Some(self.hear(told)),
                 Err(RecvError::Lagged(_)) => self.behind = true,
                 Err(RecvError::Closed) => return None,
             }
@@ -147,11 +143,7 @@ impl Feed {
                 return None;
             }
             match self.live.try_recv() {
-                Ok(told) => {
-                    if let Some(heard) = self.hear(told) {
-                        return Some(heard);
-                    }
-                }
+                Ok(told) => return Some(self.hear(told)),
                 Err(TryRecvError::Lagged(_)) => self.behind = true,
                 Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
             }
@@ -170,15 +162,11 @@ impl Feed {
         Some(Heard::Now { last: self.last, draft })
     }
 
-    /// Unless it has been heard from the log already.
-    fn hear(&mut self, told: Arc<Told>) -> Option<Heard> {
+    fn hear(&mut self, told: Arc<Told>) -> Heard {
         if let Update::Fact(entry) = &told.update {
-            if entry.seq <= self.last {
-                return None;
-            }
             self.last = entry.seq;
         }
-        Some(Heard::Live(told))
+        Heard::Live(told)
     }
 
     async fn turn_page(&mut self) -> Option<()> {

@@ -266,8 +266,8 @@ impl Desk {
                         self.finish().await;
                     } else {
                         self.hear(reports.drain(..)).await;
+                        self.used = Instant::now();
                     }
-                    self.used = Instant::now();
                 }
                 () = tokio::time::sleep(RETRY), if self.owed.is_some() => {
                     // Still owed, then; it is tried again.
@@ -434,6 +434,10 @@ impl Desk {
                     Err(error) => return self.give_up(&error),
                 },
             }
+        }
+        if self.feed.len() > FEED_DEPTH / 2 {
+            // Listeners that only want for the processor get it; one that is stuck costs nothing.
+            tokio::task::yield_now().await;
         }
         // A sentence that was finished within this batch needs no note.
         let new = if self.draft.step == step { from } else { 0 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 /// Closed at first. Clones are the same gate.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Gate {
     open: Arc<watch::Sender<bool>>,
     waiting: Arc<watch::Sender<usize>>,

@@ -26,7 +26,7 @@ use crate::Gate;
 /// One reply: what happens on one [`Model::stream`].
 pub type Script = Vec<Line>;
 
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub enum Line {
     Piece(Piece),
     Fail(ModelError),

@@ -164,15 +164,16 @@ async fn repeated(
     prompt: &str,
 ) -> Result<Option<Accepted>, ApiError> {
     let Some(entry) = app.host.ports.log.keyed(id, key).await? else { return Ok(None) };
-    let (said, queued) = match entry.fact {
-        Fact::Said { message, .. } => (message, false),
-        Fact::Queued(message) => (message, true),
-        _ => return Ok(None),
-    };
-    if said.text != prompt {
+    let (Fact::Said { message, .. } | Fact::Queued(message)) = entry.fact else { return Ok(None) };
+    if message.text != prompt {
         return Err(ApiError::key_reused());
     }
-    Ok(Some(Accepted { ok: true, session_id: id, queued, position: queued.then_some(1) }))
+    // Where it waits now, if it still does.
+    let state = app.host.roster.get(id);
+    let place =
+        state.and_then(|state| state.queue.iter().position(|waiting| *waiting == entry.seq));
+    let position = place.map(|place| place + 1);
+    Ok(Some(Accepted { ok: true, session_id: id, queued: position.is_some(), position }))
 }
 
 /// The kind and the bytes of `data:image/KIND;base64,BYTES`.

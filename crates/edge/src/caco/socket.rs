@@ -190,8 +190,10 @@ impl Connection {
             }
             None => {
                 self.watching = None;
-                let error = "The session is closed; subscribe again to go on.";
-                self.answer(&Frame::Error { id: None, error });
+                if !*self.app.closing.borrow() {
+                    let error = "The session is closed; subscribe again to go on.";
+                    self.answer(&Frame::Error { id: None, error });
+                }
             }
         }
         self.release();

@@ -1,0 +1,233 @@
+//! Whatever is said, cancelled, followed and killed, in any order, the log is a valid history.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use kernel::{
+    feed::{Feed, Heard},
+    host::{Host, PostError, Settings},
+    ports::{Catalog as _, Log as _},
+    session::SayError,
+    state::State,
+    update::{Amendment, Entry, Failure, Message, Seq, SessionId, Update, WhenBusy},
+};
+use proptest::{collection::vec, prelude::*};
+use serde_json::json;
+use testkit::{
+    Gate, TestTool, World, history,
+    model::{Script, call, fail, hang, reasoning, text},
+};
+
+#[derive(Clone, Debug)]
+enum Act {
+    Say {
+        queue: bool,
+        key: Option<u8>,
+    },
+    Cancel,
+    Rename,
+    Observe,
+    /// A listener comes, from a point in the past.
+    Follow {
+        after: u64,
+    },
+    /// Listeners hear what they can without waiting.
+    Listen,
+    /// The others get to run, for so many turns of the wheel.
+    Yield(u8),
+    DiskFull(bool),
+    Crash,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        4 => (any::<bool>(), prop::option::weighted(0.3, 0..3_u8))
+            .prop_map(|(queue, key)| Act::Say { queue, key }),
+        2 => Just(Act::Cancel),
+        1 => Just(Act::Rename),
+        1 => Just(Act::Observe),
+        2 => (0..40_u64).prop_map(|after| Act::Follow { after }),
+        2 => Just(Act::Listen),
+        5 => (1..5_u8).prop_map(Act::Yield),
+        5 => (1..40_u8).prop_map(Act::Yield),
+        1 => any::<bool>().prop_map(Act::DiskFull),
+        1 => Just(Act::Crash),
+    ]
+}
+
+/// Replies of every kind: words, thoughts, calls to tools good and bad, failures, silence.
+fn script() -> impl Strategy<Value = Script> {
+    let line = prop_oneof![
+        4 => Just(text("word ")),
+        1 => Just(reasoning("hm ")),
+        2 => Just(call("", "echo", json!({ "a": 1 }))),
+        1 => Just(call("same", "none", json!({}))),
+        1 => Just(call("same", "panic", json!({}))),
+        1 => Just(call("never", "wait", json!({}))),
+    ];
+    let end = prop_oneof![
+        6 => Just(None),
+        1 => Just(Some(fail(Failure::Network, "cut"))),
+        1 => Just(Some(hang())),
+    ];
+    (vec(line, 0..6), end).prop_map(|(mut lines, end)| {
+        lines.extend(end);
+        lines
+    })
+}
+
+/// One who follows a session: what they heard must be the log, from where they began.
+struct Listener {
+    feed: Feed,
+    heard: Vec<Entry>,
+}
+
+impl Listener {
+    fn listen(&mut self) {
+        while let Some(heard) = self.feed.next_now() {
+            self.hear(heard);
+        }
+    }
+
+    fn hear(&mut self, heard: Heard) {
+        match heard {
+            Heard::Past(entry) => self.heard.push(entry),
+            Heard::Live(told) => {
+                if let Update::Fact(entry) = &told.update {
+                    self.heard.push(Entry::clone(entry));
+                }
+            }
+            Heard::Now { .. } => (),
+        }
+    }
+}
+
+struct Story {
+    world: World,
+    id: SessionId,
+    /// What was acknowledged, by its place.
+    accepted: BTreeMap<Seq, String>,
+    heard: Vec<Vec<Entry>>,
+    said: usize,
+}
+
+impl Story {
+    fn life(&mut self, acts: &mut std::vec::IntoIter<Act>) -> bool {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        let runtime = runtime.unwrap();
+        runtime.block_on(async {
+            let host = Host::start(self.world.ports(), Settings::default()).await.unwrap();
+            let mut listeners = Vec::new();
+            let crashed = loop {
+                match acts.next() {
+                    None => break false,
+                    Some(Act::Crash) => break true,
+                    Some(act) => self.carry_out(&host, act, &mut listeners).await,
+                }
+            };
+            self.heard.extend(listeners.into_iter().map(|listener: Listener| listener.heard));
+            crashed
+        })
+        // Here the runtime is dropped, and with it every task, wherever it was.
+    }
+
+    async fn carry_out(&mut self, host: &Arc<Host>, act: Act, listeners: &mut Vec<Listener>) {
+        match act {
+            Act::Say { queue, key } => self.say(host, queue, key).await,
+            Act::Cancel => drop(host.cancel(self.id).await),
+            Act::Rename => {
+                let amendment = Amendment { name: Some("n".into()), ..Amendment::default() };
+                drop(host.amend(self.id, amendment).await);
+            }
+            Act::Observe => drop(host.observe(self.id).await),
+            Act::Follow { after } => {
+                if let Ok(feed) = host.feed(self.id, Some(Seq(after))).await {
+                    listeners.push(Listener { feed, heard: Vec::new() });
+                }
+            }
+            Act::Listen => listeners.iter_mut().for_each(Listener::listen),
+            Act::Yield(times) => {
+                for _ in 0..times {
+                    tokio::task::yield_now().await;
+                }
+            }
+            Act::DiskFull(full) => self.world.store.fail_appends(full),
+            Act::Crash => panic!("a crash ends a life"),
+        }
+    }
+
+    async fn say(&mut self, host: &Arc<Host>, queue: bool, key: Option<u8>) {
+        self.said += 1;
+        // Under one key it is always the same that is said.
+        let words =
+            key.map_or_else(|| format!("message {}", self.said), |key| format!("keyed {key}"));
+        let key = key.map(|key| key.to_string());
+        let message = Message { key, ..Message::from_user(words.clone()) };
+        let when_busy = if queue { WhenBusy::Queue } else { WhenBusy::Refuse };
+        match host.post(self.id, message, when_busy).await {
+            Ok(receipt) => drop(self.accepted.insert(receipt.seq, words)),
+            Err(PostError::Say(SayError::KeyReused)) => panic!("the same words under the same key"),
+            Err(_) => (),
+        }
+    }
+
+    async fn check(&self) {
+        let log = self.world.store.read(self.id, Seq(0), 1_000_000).await.unwrap();
+        history::check(&log).unwrap();
+        let mut state = State::default();
+        log.iter().for_each(|entry| state.apply(entry));
+        let stored = self.world.store.sessions().await.unwrap();
+        assert_eq!(
+            stored,
+            [(self.id, state.clone())],
+            "what is stored is what the facts add up to"
+        );
+        assert!(!state.is_unfinished(), "nothing is left undone");
+        for (seq, words) in &self.accepted {
+            let index = usize::try_from(seq.0 - 1).unwrap();
+            let json = serde_json::to_value(&log[index]).unwrap();
+            assert_eq!(json["text"], json!(words), "what was acknowledged is there");
+        }
+        for heard in &self.heard {
+            let Some(first) = heard.first() else { continue };
+            let start = usize::try_from(first.seq.0 - 1).unwrap();
+            assert_eq!(heard[..], log[start..start + heard.len()], "no gap, nothing twice");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_interleaving_leaves_a_valid_history(
+        acts in vec(act(), 1..60),
+        scripts in vec(script(), 0..12),
+    ) {
+        let never = TestTool::waiting(&Gate::default());
+        let world = World::new(scripts).tool(&TestTool::panicking()).tool(&never);
+        world.model.otherwise(vec![text("done")]);
+        let begin = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let id = begin.block_on(async {
+            let host = Host::start(world.ports(), Settings::default()).await.unwrap();
+            host.create("/".as_ref(), "test", "").await.unwrap()
+        });
+        drop(begin);
+        let mut story = Story { world, id, accepted: BTreeMap::new(), heard: Vec::new(), said: 0 };
+        let mut acts = acts.into_iter();
+        while story.life(&mut acts) {}
+        // A last life on a working disk puts everything in order.
+        story.world.store.fail_appends(false);
+        let end = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        end.unwrap().block_on(async {
+            let host = Host::start(story.world.ports(), Settings::default()).await.unwrap();
+            host.recover().await;
+            while host.roster.get(id).unwrap().is_unfinished() {
+                host.cancel(id).await.unwrap();
+                tokio::task::yield_now().await;
+            }
+            story.check().await;
+        });
+    }
+}

@@ -1,0 +1,88 @@
+// Starts and ends a real server for a test, on data of its own.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const binary = process.env.MEGARON_BIN ?? resolve(import.meta.dirname, '../../target/debug/megaron');
+
+/** A server that can be killed and started again where it was. */
+export class Server {
+  /** @type {import('node:child_process').ChildProcess | undefined} */
+  process;
+  url = '';
+  login = '';
+  log = '';
+
+  /** @param {string} home */
+  constructor(home) {
+    this.home = home;
+    this.workspace = join(home, 'workspace');
+  }
+
+  static async fresh() {
+    const server = new Server(await mkdtemp(join(tmpdir(), 'megaron-e2e-')));
+    await mkdir(join(server.workspace, 'notes'), { recursive: true });
+    await writeFile(join(server.workspace, 'guests.txt'), 'Nestor\nTelemachus\n');
+    await server.start('127.0.0.1:0');
+    return server;
+  }
+
+  /** @param {string} listen */
+  async start(listen) {
+    const options = ['serve', '--listen', listen, '--sandbox-listen', '127.0.0.1:0'];
+    const folders = ['--data-dir', join(this.home, 'data'), '--workspace', this.workspace, '--no-open'];
+    const child = spawn(binary, [...options, ...folders], { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.process = child;
+    child.stderr.on('data', (text) => (this.log += text));
+    const [address, login] = await firstLines(child, 2).catch((error) => {
+      throw new Error(`the server did not start: ${error.message}\n${this.log}`);
+    });
+    this.url = webAddress(address);
+    this.login = webAddress(login);
+  }
+
+  /** As a power cut would end it. */
+  async kill() {
+    const child = this.process;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  async restart() {
+    await this.start(new URL(this.url).host);
+  }
+
+  async end() {
+    await this.kill();
+    await rm(this.home, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {number} count
+ * @returns {Promise<string[]>}
+ */
+function firstLines(child, count) {
+  return new Promise((accept, reject) => {
+    /** @type {string[]} */
+    const lines = [];
+    createInterface({ input: /** @type {import('node:stream').Readable} */ (child.stdout) }).on('line', (line) => {
+      if (lines.push(line) === count) accept(lines);
+    });
+    child.on('error', reject);
+    child.on('exit', (code) => reject(new Error(`it ended with ${code}`)));
+  });
+}
+
+/** @param {string | undefined} line */
+function webAddress(line) {
+  const found = line?.match(/https?:\/\/\S+/);
+  if (!found) throw new Error(`no address in: ${line}`);
+  return found[0];
+}

@@ -1,0 +1,101 @@
+// A person's visit in a real browser: what they see by name and role, and what the console complained of.
+import assert from 'node:assert/strict';
+import { chromium } from 'playwright-core';
+
+const quiet = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** The browser of the system, or the one `CHROMIUM_BIN` names; none is downloaded. */
+export function launch() {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', ...quiet],
+  });
+}
+
+/** Signs in once and gives back what the browser must remember for further visits. */
+export async function signIn(browser, server) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(server.login);
+  await page.getByRole('textbox', { name: 'Message' }).waitFor();
+  assert.equal(new URL(page.url()).pathname, '/');
+  const remembered = await context.storageState();
+  await context.close();
+  return remembered;
+}
+
+export class Visit {
+  /** @type {string[]} */
+  complaints = [];
+
+  constructor(page) {
+    this.page = page;
+    page.setDefaultTimeout(20_000);
+    page.on('console', (message) => message.type() === 'error' && this.complaints.push(message.text()));
+    page.on('pageerror', (error) => this.complaints.push(String(error)));
+    this.box = page.getByRole('textbox', { name: 'Message' });
+    this.log = page.getByRole('log');
+    this.answers = this.log.getByRole('article', { name: 'Answer' });
+    this.finished = this.log.locator('article[aria-label="Answer"][aria-busy="false"]');
+    this.mine = this.log.getByRole('article', { name: 'You', exact: true });
+    this.sessions = page.getByRole('navigation', { name: 'Sessions' });
+    this.stop = page.getByRole('button', { name: 'Stop' });
+  }
+
+  async say(text) {
+    await this.box.fill(text);
+    await this.page.getByRole('button', { name: 'Send' }).click();
+  }
+
+  /** Says something and waits until it has been answered whole. */
+  async ask(text) {
+    const before = await this.finished.count();
+    await this.say(text);
+    await this.finished.nth(before).waitFor();
+    await this.idle();
+  }
+
+  async idle() {
+    await this.stop.waitFor({ state: 'hidden' });
+  }
+
+  /** What the conversation reads like, without the accidents of layout. */
+  async told() {
+    return (await this.log.innerText())
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean);
+  }
+
+  connected() {
+    return this.page.getByRole('status').filter({ hasText: 'Connected' }).waitFor();
+  }
+}
+
+/** Opens a page of a context as a visit. */
+export async function visit(context, address) {
+  const page = await context.newPage();
+  const guest = new Visit(page);
+  await page.goto(address);
+  return guest;
+}
+
+/** Tries an assertion until it holds; its last failure is the test's. */
+export async function eventually(assertion, patience = 20_000) {
+  const deadline = Date.now() + patience;
+  for (;;) {
+    try {
+      return await assertion();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}

@@ -1,0 +1,232 @@
+// What must hold of the fold: a transcript in, a conversation out.
+import { describe, expect, test } from 'vitest';
+import { empty, fold, marked, posted, resumed, settled, withdrawn, type Conversation } from './conversation';
+import { Place } from './place';
+import { answer, delta, facts, idle, message, said, toolDone, toolStart } from './transcript';
+import type { EventFrame, SessionEvent } from './wire';
+
+/** Each item in a few words, which reads better in a test than the whole value. */
+function told(conversation: Conversation): string[] {
+  const lines = conversation.items.map((it) => {
+    if (it.kind === 'said') return `you: ${it.text}`;
+    if (it.kind === 'answer') return `${it.open ? 'writing' : 'answer'}: ${it.text}`;
+    if (it.kind === 'thought') return `thought: ${it.text}`;
+    if (it.kind === 'tool') return `${it.name} ${it.state}: ${it.output}`;
+    return `${it.tone}: ${it.text}`;
+  });
+  return [...lines, ...conversation.waiting.map((it) => `${it.state}: ${it.text}`)];
+}
+
+const happened = (type: string, data: object): SessionEvent => ({ type, data, id: `${type}-1` });
+
+describe('a turn', () => {
+  test('deltas grow into the answer, and the stored answer takes their place', () => {
+    const growing = fold(empty, [said('hi'), delta('m1', 'Hel'), delta('m1', 'lo')]);
+    expect(told(growing)).toEqual(['you: hi', 'writing: Hello']);
+    expect(told(fold(growing, [answer('m1', 'Hello.'), idle()]))).toEqual(['you: hi', 'answer: Hello.']);
+  });
+
+  test('a delta that replaces is the whole text so far', () => {
+    const joined = fold(empty, [said('hi'), delta('m1', 'Hello wor', true), delta('m1', 'ld')]);
+    expect(told(joined)).toEqual(['you: hi', 'writing: Hello world']);
+  });
+
+  test('an answer without text shows nothing', () => {
+    expect(told(fold(empty, [said('hi'), answer('m1', '')]))).toEqual(['you: hi']);
+  });
+
+  test('an item that no event touches keeps its identity', () => {
+    const before = fold(empty, [said('hi'), delta('m1', 'a')]);
+    expect(fold(before, [delta('m1', 'b')]).items[0]).toBe(before.items[0]);
+  });
+
+  test('the intent is shown until the turn ends', () => {
+    const during = fold(empty, [said('hi'), happened('assistant.intent', { intent: 'Reading files' })]);
+    expect(during.intent).toBe('Reading files');
+    expect(fold(during, [idle()]).intent).toBe('');
+  });
+
+  test('events of an unknown type are passed over', () => {
+    expect(fold(empty, [happened('caco.context', {}), happened('future.event', { a: 1 })])).toEqual(empty);
+  });
+
+  test('what a schedule said names the schedule', () => {
+    const [item] = fold(empty, [said('report', { source: 'scheduler', scheduleSlug: 'daily' })]).items;
+    expect(item).toMatchObject({ kind: 'said', origin: 'schedule daily' });
+  });
+});
+
+describe('reasoning', () => {
+  const start = happened('assistant.turn_start', { turnId: '0' });
+  const stored = happened('assistant.reasoning', { reasoningId: 'r1', content: 'Let me think.' });
+
+  test('live and from the log it stands before the answer it led to', () => {
+    const live = fold(empty, [
+      said('hi'),
+      start,
+      happened('assistant.reasoning_delta', { reasoningId: 'r1', deltaContent: 'Let' }),
+      answer('m1', 'Yes'),
+      stored,
+    ]);
+    const replayed = fold(empty, [said('hi'), start, answer('m1', 'Yes'), stored]);
+    expect(told(live)).toEqual(['you: hi', 'thought: Let me think.', 'answer: Yes']);
+    expect(told(replayed)).toEqual(told(live));
+  });
+
+  test('it stays with its own call of the model', () => {
+    const again = happened('assistant.turn_start', { turnId: '1' });
+    const events = [said('hi'), start, answer('m1', 'First'), again, answer('m2', 'Second'), stored];
+    expect(told(fold(empty, events))).toEqual(['you: hi', 'answer: First', 'thought: Let me think.', 'answer: Second']);
+  });
+});
+
+describe('tools', () => {
+  test('a call becomes one card that ends with its result', () => {
+    const running = fold(empty, [said('ls'), toolStart('c1', 'list_directory', { path: '.' })]);
+    expect(running.items[1]).toMatchObject({ name: 'list_directory', arguments: { path: '.' }, state: 'running' });
+    expect(told(fold(running, [toolDone('c1', 'a.txt')]))).toEqual(['you: ls', 'list_directory succeeded: a.txt']);
+  });
+
+  test('parallel calls are matched by their id, not by their order', () => {
+    const events = [
+      said('x'),
+      toolStart('c1', 'one'),
+      toolStart('c2', 'two'),
+      toolDone('c2', 'second'),
+      toolDone('c1', 'first'),
+    ];
+    expect(told(fold(empty, events))).toEqual(['you: x', 'one succeeded: first', 'two succeeded: second']);
+  });
+
+  test('a failure shows its message', () => {
+    const failed = happened('tool.execution_complete', {
+      toolCallId: 'c1',
+      success: false,
+      error: { message: "Tool 'x' does not exist." },
+    });
+    expect(told(fold(empty, [toolStart('c1', 'x'), failed]))).toEqual(["x failed: Tool 'x' does not exist."]);
+  });
+
+  test('partial output and progress show while it runs, and the result replaces them', () => {
+    const partial = happened('tool.execution_partial_result', { toolCallId: 'c1', partialOutput: 'half' });
+    const progress = happened('tool.execution_progress', { toolCallId: 'c1', progressMessage: '1 of 2' });
+    const running = fold(empty, [toolStart('c1', 'x'), partial, progress]);
+    expect(running.items[0]).toMatchObject({ output: 'half', progress: '1 of 2', state: 'running' });
+    expect(fold(running, [toolDone('c1', 'whole')]).items[0]).toMatchObject({
+      output: 'whole',
+      progress: '',
+      state: 'succeeded',
+    });
+  });
+
+  test('a call that a stopped turn left behind is not shown as running', () => {
+    expect(told(fold(empty, [toolStart('c1', 'x'), idle()]))).toEqual(['x stopped: ']);
+  });
+});
+
+describe('errors and news', () => {
+  test('a failed turn keeps what was written and says why it ended', () => {
+    const events = [said('hi'), delta('m1', 'Hel'), happened('session.error', { message: 'invalid key' })];
+    expect(told(fold(empty, events))).toEqual(['you: hi', 'answer: Hel', 'error: invalid key']);
+  });
+
+  test('a cancelled turn says so', () => {
+    const cancelled = happened('session.info', { infoType: 'cancellation', message: 'Operation cancelled by user' });
+    expect(told(fold(empty, [said('hi'), delta('m1', 'Hel'), cancelled, idle()]))).toEqual([
+      'you: hi',
+      'answer: Hel',
+      'info: Operation cancelled by user',
+    ]);
+  });
+
+  test('when the server says that nothing runs, nothing is shown as running', () => {
+    expect(told(settled(fold(empty, [said('hi'), delta('m1', 'Hel')])))).toEqual(['you: hi', 'answer: Hel']);
+  });
+});
+
+describe('messages of ours', () => {
+  test('one shows at once and gives way to the event that it became', () => {
+    const sent = posted(empty, 'k1', 'hi');
+    expect(told(sent)).toEqual(['sending: hi']);
+    expect(told(fold(sent, [said('hi')]))).toEqual(['you: hi']);
+  });
+
+  test('one sent while busy waits below the running answer', () => {
+    const busy = fold(empty, [said('first'), delta('m1', 'Wor')]);
+    const queued = marked(posted(busy, 'k2', 'second'), 'k2', 'waiting');
+    expect(told(fold(queued, [delta('m1', 'king')]))).toEqual(['you: first', 'writing: Working', 'waiting: second']);
+    expect(told(fold(queued, [answer('m1', 'Working'), idle(), said('second')]))).toEqual([
+      'you: first',
+      'answer: Working',
+      'you: second',
+    ]);
+  });
+
+  test('of two equal ones each event takes one', () => {
+    const sent = posted(posted(empty, 'k1', 'again'), 'k2', 'again');
+    expect(told(fold(sent, [said('again')]))).toEqual(['you: again', 'sending: again']);
+  });
+
+  test('a refused one says why and can be withdrawn', () => {
+    const refused = marked(posted(empty, 'k1', 'hi'), 'k1', 'failed', 'Session not found: S');
+    expect(refused.waiting[0]).toMatchObject({ state: 'failed', reason: 'Session not found: S' });
+    expect(withdrawn(refused, 'k1').waiting).toEqual([]);
+  });
+});
+
+describe('a lost connection', () => {
+  /** Reads frames as the page does: what is no repeat is folded. */
+  function read(conversation: Conversation, place: Place, frames: EventFrame[]): Conversation {
+    return fold(
+      conversation,
+      frames.filter((frame) => place.reach(frame)).map((frame) => frame.event),
+    );
+  }
+
+  const whole = facts([
+    [message(said('hi', {}, 'u1'))],
+    [message(toolStart('c1', 'look', {}, 't1'))],
+    [message(toolDone('c1', 'seen', 't2'))],
+    [
+      message(answer('m1', 'Hello', 'a1')),
+      message(happened('assistant.reasoning', { reasoningId: 'r1', content: 'hm' })),
+    ],
+    [message(idle('i1'))],
+  ]);
+  const expected = told(read(empty, new Place(), whole));
+
+  test('cut at any frame, resuming neither doubles nor loses', () => {
+    for (let cut = 0; cut <= whole.length; cut += 1) {
+      const place = new Place();
+      const before = read(empty, place, whole.slice(0, cut));
+      const firstMissing = whole.findLastIndex((frame) => frame.seq !== undefined && frame.seq <= place.seq) + 1;
+      expect(told(read(resumed(before), place, whole.slice(firstMissing)))).toEqual(expected);
+    }
+  });
+
+  test('a server that repeats more than was asked for changes nothing', () => {
+    const place = new Place();
+    const once = read(empty, place, whole);
+    expect(told(read(resumed(once), place, whole))).toEqual(expected);
+  });
+
+  test('half-written text is told again whole, once', () => {
+    const cut = resumed(fold(empty, [said('hi'), delta('m1', 'Hel')]));
+    expect(told(cut)).toEqual(['you: hi', 'writing: Hel']);
+    expect(told(fold(cut, [delta('m1', 'Hello w', true), delta('m1', 'orld')]))).toEqual([
+      'you: hi',
+      'writing: Hello world',
+    ]);
+    expect(told(fold(cut, [answer('m1', 'Hello world')]))).toEqual(['you: hi', 'answer: Hello world']);
+  });
+
+  test('half-written text that died with the server goes when nothing runs any more', () => {
+    const cut = resumed(fold(empty, [said('hi'), delta('m1', 'Hel')]));
+    expect(told(settled(cut))).toEqual(['you: hi']);
+  });
+
+  test('half-written text that died with the server gives way to the answer that came instead', () => {
+    const cut = resumed(fold(empty, [said('hi'), delta('m1', 'Hel')]));
+    expect(told(fold(cut, [delta('m2', 'Hello', true)]))).toEqual(['you: hi', 'writing: Hello']);
+  });
+});

@@ -1,0 +1,261 @@
+// What a session's events add up to for a reader: a pure fold that knows nothing of sockets or components.
+import type { KnownEvent, SessionEvent } from './wire';
+
+export interface Said {
+  kind: 'said';
+  id: string;
+  text: string;
+  /** Who said it when it was not the person: an applet, another agent or a schedule. */
+  origin: string;
+}
+
+export interface Answer {
+  kind: 'answer';
+  id: string;
+  text: string;
+  open: boolean;
+}
+
+export interface Thought {
+  kind: 'thought';
+  id: string;
+  text: string;
+  open: boolean;
+}
+
+export interface ToolCall {
+  kind: 'tool';
+  id: string;
+  name: string;
+  arguments: unknown;
+  state: 'running' | 'succeeded' | 'failed' | 'stopped';
+  progress: string;
+  output: string;
+}
+
+export interface Notice {
+  kind: 'notice';
+  id: string;
+  tone: 'error' | 'info';
+  text: string;
+}
+
+/** `call` counts calls of the model; `stale` marks text of a connection that was lost. */
+export type Item = (Said | Answer | Thought | ToolCall | Notice) & { call: number; stale?: true };
+
+/** A message of ours that the session has not begun to answer. */
+export interface Waiting {
+  key: string;
+  text: string;
+  state: 'sending' | 'waiting' | 'failed';
+  reason: string;
+}
+
+export interface Conversation {
+  items: Item[];
+  waiting: Waiting[];
+  intent: string;
+  call: number;
+}
+
+export const empty: Conversation = { items: [], waiting: [], intent: '', call: 0 };
+
+/** Adds events in order; items that no event touches keep their identity. */
+export function fold(conversation: Conversation, events: SessionEvent[]): Conversation {
+  const draft = { ...conversation, items: [...conversation.items] };
+  for (const event of events) apply(draft, event as KnownEvent);
+  return draft;
+}
+
+/** A new subscription begins: text that was still growing will be told again, whole, if it lives on. */
+export function resumed(conversation: Conversation): Conversation {
+  const items = conversation.items.map((item) => (isOpen(item) ? { ...item, stale: true as const } : item));
+  return { ...conversation, items };
+}
+
+/** Nothing runs any more, whether or not an event said so; text that a lost connection left unfinished was never kept. */
+export function settled(conversation: Conversation): Conversation {
+  const draft = { ...conversation, items: conversation.items.filter((item) => !item.stale) };
+  settle(draft);
+  return draft;
+}
+
+/** Shows a message of ours before the session has taken it up. */
+export function posted(conversation: Conversation, key: string, text: string): Conversation {
+  const message: Waiting = { key, text, state: 'sending', reason: '' };
+  return { ...conversation, waiting: [...conversation.waiting, message] };
+}
+
+export function marked(conversation: Conversation, key: string, state: Waiting['state'], reason = ''): Conversation {
+  const waiting = conversation.waiting.map((it) => (it.key === key ? { ...it, state, reason } : it));
+  return { ...conversation, waiting };
+}
+
+export function withdrawn(conversation: Conversation, key: string): Conversation {
+  return { ...conversation, waiting: conversation.waiting.filter((it) => it.key !== key) };
+}
+
+function apply(draft: Conversation, event: KnownEvent) {
+  dropStale(draft, event);
+  const id = event.id ?? `${event.type}-${draft.items.length}`;
+  switch (event.type) {
+    case 'user.message': {
+      settle(draft);
+      draft.call += 1;
+      const { content } = event.data;
+      const ours = draft.waiting.findIndex((it) => it.text === content);
+      if (ours >= 0) draft.waiting = draft.waiting.filter((_, at) => at !== ours);
+      add(draft, { kind: 'said', id, text: content, origin: origin(event.data) });
+      return;
+    }
+    case 'assistant.turn_start':
+      draft.call += 1;
+      return;
+    case 'assistant.intent':
+      draft.intent = event.data.intent;
+      return;
+    case 'assistant.reasoning_delta': {
+      const { reasoningId, deltaContent, replace } = event.data;
+      const before = replace ? '' : textOf(draft, 'thought', reasoningId);
+      put(draft, { kind: 'thought', id: reasoningId, text: before + deltaContent, open: true });
+      return;
+    }
+    case 'assistant.reasoning':
+      put(draft, { kind: 'thought', id: event.data.reasoningId, text: event.data.content, open: false });
+      return;
+    case 'assistant.message_delta': {
+      const { messageId, deltaContent, replace } = event.data;
+      const before = replace ? '' : textOf(draft, 'answer', messageId);
+      put(draft, { kind: 'answer', id: messageId, text: before + deltaContent, open: true });
+      return;
+    }
+    case 'assistant.message':
+      if (event.data.content)
+        put(draft, { kind: 'answer', id: event.data.messageId, text: event.data.content, open: false });
+      return;
+    case 'tool.execution_start':
+    case 'tool.user_requested': {
+      const { toolCallId, toolName } = event.data;
+      put(draft, {
+        kind: 'tool',
+        id: toolCallId,
+        name: toolName,
+        arguments: event.data.arguments,
+        state: 'running',
+        progress: '',
+        output: '',
+      });
+      return;
+    }
+    case 'tool.execution_partial_result': {
+      const { partialOutput } = event.data;
+      changeTool(draft, event.data.toolCallId, (tool) => ({ output: tool.output + partialOutput }));
+      return;
+    }
+    case 'tool.execution_progress': {
+      const { progressMessage } = event.data;
+      changeTool(draft, event.data.toolCallId, () => ({ progress: progressMessage }));
+      return;
+    }
+    case 'tool.execution_complete': {
+      const { success, result, error } = event.data;
+      const output = (success ? result?.content : (error?.message ?? result?.content)) ?? '';
+      changeTool(draft, event.data.toolCallId, () => ({
+        state: success ? 'succeeded' : 'failed',
+        progress: '',
+        output,
+      }));
+      return;
+    }
+    case 'session.idle':
+      settle(draft);
+      return;
+    case 'session.error':
+      settle(draft);
+      add(draft, { kind: 'notice', id, tone: 'error', text: event.data.message });
+      return;
+    case 'session.info':
+      add(draft, { kind: 'notice', id, tone: 'info', text: event.data.message });
+      return;
+    case 'session.compaction_complete':
+      add(draft, { kind: 'notice', id, tone: 'info', text: 'Earlier messages were summarised to make room.' });
+      return;
+    case 'system.message':
+      add(draft, { kind: 'notice', id, tone: 'info', text: event.data.content });
+      return;
+  }
+}
+
+type Bare<T> = T extends unknown ? Omit<T, 'call' | 'stale'> : never;
+type BareItem = Bare<Item>;
+
+function add(draft: Conversation, item: BareItem) {
+  draft.items.push({ ...item, call: draft.call });
+}
+
+/** Changes the item in its place, or adds it where it belongs. */
+function put(draft: Conversation, item: BareItem) {
+  const at = draft.items.findLastIndex((it) => it.kind === item.kind && it.id === item.id);
+  const known = draft.items[at];
+  if (known) {
+    draft.items[at] = { ...item, call: known.call };
+    return;
+  }
+  // Stored reasoning comes after the message it led to, but is read before it.
+  const outcome = item.kind === 'thought' ? draft.items.findIndex((it) => it.call === draft.call && isOutcome(it)) : -1;
+  const where = outcome >= 0 ? outcome : draft.items.length;
+  draft.items.splice(where, 0, { ...item, call: draft.call });
+}
+
+function changeTool(draft: Conversation, id: string, change: (tool: ToolCall) => Partial<ToolCall>) {
+  const at = draft.items.findLastIndex((it) => it.kind === 'tool' && it.id === id);
+  const tool = draft.items[at];
+  if (tool?.kind === 'tool') draft.items[at] = { ...tool, ...change(tool) };
+}
+
+function settle(draft: Conversation) {
+  draft.intent = '';
+  for (let at = turnStart(draft); at < draft.items.length; at += 1) {
+    const item = draft.items[at]!;
+    if (isOpen(item)) draft.items[at] = { ...item, open: false };
+    else if (item.kind === 'tool' && item.state === 'running') draft.items[at] = { ...item, state: 'stopped' };
+  }
+}
+
+/** Text of a lost connection goes as soon as the new one speaks of anything else. */
+function dropStale(draft: Conversation, event: KnownEvent) {
+  const start = turnStart(draft);
+  const turn = draft.items.slice(start);
+  if (!turn.some((item) => item.stale)) return;
+  const { messageId, reasoningId } = event.data as { messageId?: string; reasoningId?: string };
+  const told = messageId ?? reasoningId;
+  draft.items.splice(start, turn.length, ...turn.filter((item) => !item.stale || item.id === told));
+}
+
+/** Where the running turn begins; nothing before it can still change. */
+function turnStart(draft: Conversation): number {
+  return Math.max(
+    0,
+    draft.items.findLastIndex((item) => item.kind === 'said'),
+  );
+}
+
+function textOf(draft: Conversation, kind: 'answer' | 'thought', id: string): string {
+  const item = draft.items.findLast((it) => it.kind === kind && it.id === id);
+  return item && 'text' in item ? item.text : '';
+}
+
+function isOpen(item: Item): item is (Answer | Thought) & { call: number } {
+  return (item.kind === 'answer' || item.kind === 'thought') && item.open;
+}
+
+function isOutcome(item: Item): boolean {
+  return item.kind === 'answer' || item.kind === 'tool';
+}
+
+function origin(data: { source?: string; appletSlug?: string; fromSession?: string; scheduleSlug?: string }): string {
+  if (data.appletSlug) return `applet ${data.appletSlug}`;
+  if (data.scheduleSlug) return `schedule ${data.scheduleSlug}`;
+  if (data.fromSession) return 'another agent';
+  return data.source && data.source !== 'user' ? data.source : '';
+}

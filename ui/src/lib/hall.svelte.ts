@@ -1,0 +1,249 @@
+// The page's state: which session is shown and what is known of it. It relays between server and components, and decides nothing.
+import * as api from './api';
+import { backoff, Connection, type Link } from './connection';
+import { empty, fold, marked, posted, resumed, settled, withdrawn, type Conversation } from './conversation';
+import { Place } from './place';
+import { Roster } from './roster.svelte';
+import type { EventFrame, GlobalEvent, SessionEvent } from './wire';
+
+/** What is kept of a session that was looked at, so that returning to it costs only what is new. */
+interface Thread {
+  id: string;
+  conversation: Conversation;
+  place: Place;
+}
+
+export class Hall {
+  roster = new Roster((error) => this.explain(error));
+  link = $state<Link>('connecting');
+  signedOut = $state(false);
+  /** Why the last wish could not be granted. */
+  trouble = $state('');
+  /** The session on show; empty on the start page. */
+  current = $state('');
+  conversation = $state.raw<Conversation>(empty);
+  /** Messages that wait on the server but were sent from another page. */
+  elsewhere = $state(0);
+  session = $derived(this.roster.find(this.current));
+  busy = $derived(this.session?.isBusy ?? false);
+
+  private threads = new Map<string, Thread>();
+  private shown = this.thread('');
+  private incoming: SessionEvent[] = [];
+  private flushing = false;
+  private outbox = Promise.resolve();
+  private observing: ReturnType<typeof setTimeout> | undefined;
+  private connection = new Connection({
+    link: (link) => this.linked(link),
+    following: () => this.again(),
+    event: (frame) => this.heard(frame),
+    global: (event) => this.news(event),
+  });
+
+  start() {
+    addEventListener('popstate', () => this.show(sessionInAddress()));
+    addEventListener('online', () => this.connection.wake());
+    addEventListener('visibilitychange', () => {
+      if (document.hidden) return;
+      this.connection.wake();
+      this.observeIfNew();
+    });
+    this.show(sessionInAddress());
+    this.connection.start();
+    void this.refresh();
+  }
+
+  /** Goes to a session, or to the start page when there is no id. */
+  open(id: string) {
+    if (id === this.current) return;
+    history.pushState(null, '', id ? `/?session=${encodeURIComponent(id)}` : '/');
+    this.show(id);
+  }
+
+  /** Sends what was written; on the start page this is what makes the session. */
+  send(text: string, model: string) {
+    const key = api.newKey();
+    const thread = this.shown;
+    this.change(thread, (it) => posted(it, key, text));
+    this.outbox = this.outbox.then(() => this.deliver(thread, key, text, model));
+  }
+
+  /** A message that was refused was not said, so trying again is a new message. */
+  retry(key: string, text: string, model: string) {
+    this.discard(key);
+    this.send(text, model);
+  }
+
+  discard(key: string) {
+    this.change(this.shown, (it) => withdrawn(it, key));
+  }
+
+  async stop() {
+    await this.wish(api.cancel(this.current));
+  }
+
+  async rename(id: string, name: string) {
+    this.roster.renamed(id, name);
+    await this.wish(api.rename(id, name));
+  }
+
+  async remove(id: string) {
+    if (!(await this.wish(api.remove(id)))) return;
+    this.threads.delete(id);
+    this.roster.removed(id);
+    if (this.current === id) this.open('');
+  }
+
+  private show(id: string) {
+    this.flush();
+    this.current = id;
+    this.trouble = '';
+    this.elsewhere = 0;
+    this.shown = this.thread(id);
+    this.conversation = this.shown.conversation;
+    if (!id) return this.connection.unfollow();
+    this.connection.follow(id, this.shown.place);
+    this.observeIfNew();
+    if (this.busy) void this.countElsewhere();
+  }
+
+  private thread(id: string): Thread {
+    const thread = this.threads.get(id) ?? { id, conversation: empty, place: new Place() };
+    this.threads.set(id, thread);
+    return thread;
+  }
+
+  private change(thread: Thread, how: (conversation: Conversation) => Conversation) {
+    thread.conversation = how(thread.conversation);
+    if (thread === this.shown) this.conversation = thread.conversation;
+  }
+
+  private async deliver(thread: Thread, key: string, text: string, model: string) {
+    try {
+      if (!thread.id) await this.found(thread, model);
+      const answer = await api.insist(() => api.say(thread.id, text, key), pause);
+      if (answer.queued) this.change(thread, (it) => marked(it, key, 'waiting'));
+    } catch (error) {
+      this.change(thread, (it) => marked(it, key, 'failed', this.explain(error)));
+    }
+  }
+
+  /** Makes the session that the start page has been writing to. */
+  private async found(thread: Thread, model: string) {
+    const created = await api.create(model);
+    this.roster.created(created);
+    this.threads.delete('');
+    this.threads.set(created.sessionId, thread);
+    thread.id = created.sessionId;
+    if (thread === this.shown) this.open(created.sessionId);
+  }
+
+  /** A subscription begins, perhaps not the first. */
+  private again() {
+    this.flush();
+    this.change(this.shown, resumed);
+  }
+
+  private heard(frame: EventFrame) {
+    const { event, seq } = frame;
+    if (event.type === 'caco.reload' && seq === undefined) location.reload();
+    if (event.type === 'session.idle') this.observeSoon();
+    if (event.type === 'user.message' && this.elsewhere > 0) void this.countElsewhere();
+    this.incoming.push(event);
+    if (this.flushing) return;
+    // Events are folded once per drawn frame; a hidden page draws none, so a timer stands in.
+    this.flushing = true;
+    if (document.hidden) setTimeout(() => this.flush(), 200);
+    else requestAnimationFrame(() => this.flush());
+  }
+
+  private flush() {
+    this.flushing = false;
+    const events = this.incoming;
+    this.incoming = [];
+    if (events.length > 0) this.change(this.shown, (it) => fold(it, events));
+  }
+
+  private news(event: GlobalEvent) {
+    if (event.type === 'session.listChanged') void this.refresh();
+    if (event.type !== 'session.busy') return;
+    const { sessionId, isBusy } = event.data;
+    this.roster.busy(sessionId, isBusy);
+    const session = this.roster.find(sessionId);
+    // The first message gives a session its summary, and nothing else announces that.
+    if (isBusy && session && !session.name && !session.summary) void this.refresh();
+    if (!isBusy) this.settle(sessionId);
+  }
+
+  private linked(link: Link) {
+    this.link = link;
+    if (link === 'open') this.signedOut = false;
+    // What happened meanwhile was missed; and a refused socket does not say why, but a refused request does.
+    if (link !== 'connecting') void this.refresh();
+  }
+
+  private async refresh() {
+    await this.roster.refresh();
+    this.observeIfNew();
+    if (this.busy) await this.countElsewhere();
+    else this.settle(this.current);
+  }
+
+  private settle(id: string) {
+    if (id !== this.current) return;
+    this.elsewhere = 0;
+    this.flush();
+    this.change(this.shown, settled);
+  }
+
+  private observeIfNew() {
+    if (this.session?.isUnobserved) this.observeSoon();
+  }
+
+  /** Soon, not at once: a replay tells of many turns that ended, and one request is enough for all. */
+  private observeSoon() {
+    const id = this.current;
+    clearTimeout(this.observing);
+    if (document.hidden) return;
+    this.observing = setTimeout(() => {
+      if (!this.roster.find(id)) return;
+      // Not seen after all is no harm: the next turn or the next visit asks again.
+      api.observe(id).catch((error: unknown) => this.explain(error));
+    }, 100);
+  }
+
+  private async countElsewhere() {
+    const id = this.current;
+    const known = this.shown.conversation.waiting.length;
+    const queued = await api.state(id).then(
+      (state) => state.queued ?? 0,
+      () => 0,
+    );
+    if (id === this.current) this.elsewhere = Math.max(0, queued - known);
+  }
+
+  private async wish(request: Promise<unknown>): Promise<boolean> {
+    this.trouble = '';
+    try {
+      await request;
+      return true;
+    } catch (error) {
+      this.trouble = this.explain(error);
+      return false;
+    }
+  }
+
+  private explain(error: unknown): string {
+    if (error instanceof api.Refused && error.status === 401) this.signedOut = true;
+    if (error instanceof api.Refused) return error.message;
+    return 'The server cannot be reached.';
+  }
+}
+
+function pause(attempts: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, backoff(attempts, Math.random())));
+}
+
+function sessionInAddress(): string {
+  return new URLSearchParams(location.search).get('session') ?? '';
+}

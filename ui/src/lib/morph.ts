@@ -1,0 +1,35 @@
+// Changes an element's content into other HTML and leaves alone what is equal, so selections and scroll positions survive.
+
+/** An attachment that keeps an element showing this HTML, which must be safe already. */
+export function showing(html: string) {
+  return (element: Element) => {
+    const template = document.createElement('template');
+    template.innerHTML = html;
+    alignChildren(element, template.content);
+  };
+}
+
+function alignChildren(target: Node, wanted: Node) {
+  const present = [...target.childNodes];
+  const desired = [...wanted.childNodes];
+  desired.forEach((node, at) => {
+    const old = present[at];
+    if (!old) target.appendChild(node);
+    else if (old.nodeName !== node.nodeName) target.replaceChild(node, old);
+    else align(old, node);
+  });
+  for (const extra of present.slice(desired.length)) extra.remove();
+}
+
+function align(old: ChildNode, node: ChildNode) {
+  if (old instanceof Element && node instanceof Element) {
+    for (const { name } of [...old.attributes]) if (!node.hasAttribute(name)) old.removeAttribute(name);
+    for (const { name, value } of [...node.attributes])
+      if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    alignChildren(old, node);
+  } else if (old instanceof CharacterData && node instanceof CharacterData && old.data !== node.data) {
+    // Growing text is appended to, which keeps a selection inside it.
+    if (node.data.startsWith(old.data)) old.appendData(node.data.slice(old.length));
+    else old.data = node.data;
+  }
+}

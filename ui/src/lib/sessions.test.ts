@@ -1,0 +1,35 @@
+// What must hold of the list: folders, order and names.
+import { expect, test } from 'vitest';
+import { grouped, title } from './sessions';
+import type { SessionItem } from './wire';
+
+const session = (
+  sessionId: string,
+  cwd: string | null,
+  updatedAt: string | null,
+  more: Partial<SessionItem> = {},
+): SessionItem => ({
+  ...{ sessionId, cwd, updatedAt, model: null, name: '', summary: null, isBusy: false, isUnobserved: false },
+  ...{ currentIntent: null, scheduleSlug: null, scheduleNextRun: null },
+  ...more,
+});
+
+test('sessions are grouped by folder, the newest first in both', () => {
+  const groups = grouped([
+    session('old', '/home/u/a', '2026-01-01T00:00:00.000Z'),
+    session('newest', '/home/u/b', '2026-01-03T00:00:00.000Z'),
+    session('newer', '/home/u/a', '2026-01-02T00:00:00.000Z'),
+    session('lost', null, null),
+  ]);
+  expect(groups.map((it) => [it.label, it.sessions.map((one) => one.sessionId)])).toEqual([
+    ['b', ['newest']],
+    ['a', ['newer', 'old']],
+    ['(unknown)', ['lost']],
+  ]);
+});
+
+test('a session is called by its name, else by its summary, else new', () => {
+  expect(title(session('S', null, null, { name: 'Mine', summary: 'About' }))).toBe('Mine');
+  expect(title(session('S', null, null, { summary: 'About' }))).toBe('About');
+  expect(title(session('S', null, null))).toBe('New session');
+});
