@@ -69,7 +69,7 @@ async fn through_ten_kills_nothing_is_lost_and_nothing_told_twice() {
     let interrupted = |entry: &&Entry| entry.fact == Fact::TurnEnded(Outcome::Interrupted);
     assert!(log.iter().filter(interrupted).count() > 0, "no turn was interrupted");
     let past = witness::history(&client, &session).await;
-    assert!(past.partial().is_some_and(|text| text.starts_with("word1")), "no text was kept");
+    assert!(past.partials().any(|text| text.starts_with("word1 word2")), "no text was kept");
     for watcher in [first, second, third] {
         let witness = watcher.up_to(past.last()).await;
         assert!(witness.told == past.told, "told {:#?}\nkept {:#?}", witness.told, past.told);

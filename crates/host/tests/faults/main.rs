@@ -3,8 +3,11 @@
 
 mod chance;
 mod client;
+mod disk;
 mod kill;
 mod server;
+mod slow_reader;
+mod stop;
 mod watcher;
 mod witness;
 

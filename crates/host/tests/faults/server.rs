@@ -1,7 +1,7 @@
 //! The real program on a data directory and a port of its own, started and ended at will.
 
 use std::{
-    fs::{self, File},
+    fs,
     net::TcpListener,
     path::PathBuf,
     process::{ExitStatus, Stdio},
@@ -11,7 +11,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader},
-    process::{Child, ChildStdout, Command},
+    process::{Child, ChildStderr, ChildStdout, Command},
 };
 
 use crate::{chance::Chance, within};
@@ -38,16 +38,14 @@ impl Home {
         command.args(["-c", r#"trap "" XFSZ; exec "$0" "$@""#, env!("CARGO_BIN_EXE_megaron")]);
         let listen = format!("127.0.0.1:{}", self.port);
         self.dress(&mut command, &["serve", "--no-open", "--listen", &listen]).args(args);
-        let log = self.dir.path().join("stderr");
-        let stderr = File::options().append(true).create(true).open(&log).unwrap();
-        let mut child =
-            command.stdout(Stdio::piped()).stderr(stderr).kill_on_drop(true).spawn().unwrap();
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let mut child = command.spawn().unwrap();
+        tokio::spawn(pass_on(child.stderr.take().unwrap()));
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         within("the server to listen", stdout.read_line(&mut line)).await.unwrap();
-        let server = Server { child, log, _stdout: stdout };
         assert_eq!(line, format!("listening on http://{listen}\n"));
-        server
+        Server { child, _stdout: stdout }
     }
 
     /// Runs it to its end and returns the exit code and what it complained of.
@@ -71,6 +69,14 @@ impl Home {
     }
 }
 
+/// Shown if the test fails. Not a file, which might have to be as small as those of the server.
+async fn pass_on(stderr: ChildStderr) {
+    let mut lines = BufReader::new(stderr).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        println!("{line}");
+    }
+}
+
 /// Below those that the system hands out: one of these, tried while nobody listens on it, can end
 /// up connected to itself.
 fn free_port() -> u16 {
@@ -82,7 +88,7 @@ fn free_port() -> u16 {
 /// A running server that does not outlive its test.
 pub struct Server {
     child: Child,
-    log: PathBuf,
+    /// It may have more to say.
     _stdout: BufReader<ChildStdout>,
 }
 
@@ -121,14 +127,5 @@ impl Server {
 
     fn pid(&self) -> Pid {
         Pid::from_raw(i32::try_from(self.child.id().unwrap()).unwrap()).unwrap()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            // Only a help for whoever reads of the failure.
-            println!("{}", fs::read_to_string(&self.log).unwrap_or_default());
-        }
     }
 }

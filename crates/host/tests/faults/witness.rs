@@ -17,6 +17,8 @@ use crate::{
 /// after some 20 ms; the rest is for a machine that has other things to do.
 const LAST_MOMENTS: Duration = Duration::from_secs(1);
 
+const NATIVE: &str = "assistant.message_delta";
+
 #[derive(Default)]
 pub struct Witness {
     pub told: Told,
@@ -40,6 +42,12 @@ struct Stream {
     text: String,
     /// How long it was, and when.
     heard: Vec<(Instant, usize)>,
+}
+
+impl Told {
+    pub fn since(&self, seq: u64) -> &[(u64, Value)] {
+        &self.events[self.events.partition_point(|(at, _)| *at <= seq)..]
+    }
 }
 
 impl Witness {
@@ -71,17 +79,23 @@ impl Witness {
         }
     }
 
-    /// The text of the last message that was cut short.
-    pub fn partial(&self) -> Option<&str> {
+    /// The texts of the messages that were cut short.
+    pub fn partials(&self) -> impl Iterator<Item = &str> {
         let partial = |(_, event): &&(u64, Value)| event["data"]["partial"] == true;
-        let (_, event) = self.told.events.iter().rev().find(partial)?;
-        event["data"]["content"].as_str()
+        let partials = self.told.events.iter().filter(partial);
+        partials.filter_map(|(_, event)| event["data"]["content"].as_str())
+    }
+
+    /// Every message as it was heard word by word, under its native name.
+    pub fn texts(&self) -> Vec<&str> {
+        let native = self.streams.iter().filter(|((name, _), _)| name == NATIVE);
+        native.map(|(_, stream)| stream.text.as_str()).collect()
     }
 
     fn hear_passing(&mut self, event: &Value) {
         let (name, data) = (event["type"].as_str().unwrap(), &event["data"]);
         let delta = match name {
-            "assistant.message_delta" => &data["deltaContent"],
+            NATIVE => &data["deltaContent"],
             "assistant.message.delta" => &data["content"],
             _ => return,
         };
