@@ -29,8 +29,10 @@ use super::{
 };
 use crate::{App, socket::Dialect};
 
-/// How many updates are gathered before they are sent off together.
+/// How many frames are gathered before they are sent off together.
 const GATHER: usize = 512;
+/// How large they may become: whoever does not read them keeps them in memory.
+const GATHER_BYTES: usize = 64 << 10;
 
 pub struct Connection {
     app: Arc<App>,
@@ -347,20 +349,32 @@ impl Dialect for Connection {
 }
 
 impl Connection {
-    /// Everything else that can be said without waiting goes out with it.
+    /// Everything else that can be said without waiting goes out with it, unless it is much.
     fn gather_more(&mut self) {
-        while self.out.len() < GATHER {
-            self.spread_waiting();
-            let Some(Watching { feed, .. }) = &mut self.watching else { break };
-            let Some(heard) = feed.next_now() else { break };
-            self.tell(Some(heard));
+        let (mut count, mut bytes) = (0, 0);
+        loop {
+            bytes += self.out[count..].iter().map(|line| line.len()).sum::<usize>();
+            count = self.out.len();
+            if count >= GATHER || bytes >= GATHER_BYTES || !self.tell_more() {
+                return;
+            }
         }
-        while self.out.len() < GATHER
-            && let Some(heard) =
-                self.histories.front_mut().and_then(|history| history.feed.next_now())
-        {
-            self.tell_history(Some(heard));
+    }
+
+    /// Tells one more thing, if that can be done without waiting.
+    fn tell_more(&mut self) -> bool {
+        self.spread_waiting();
+        let watched = self.watching.as_mut().and_then(|watching| watching.feed.next_now());
+        if watched.is_some() {
+            self.tell(watched);
+            return true;
         }
+        let past = self.histories.front_mut().and_then(|history| history.feed.next_now());
+        let more = past.is_some();
+        if more {
+            self.tell_history(past);
+        }
+        more
     }
 }
 
