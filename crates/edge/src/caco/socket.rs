@@ -192,7 +192,8 @@ impl Connection {
             }
             None => {
                 self.watching = None;
-                if !*self.app.closing.borrow() {
+                // Else it has nothing to do but to wait for the goodbye.
+                if !self.app.host.is_closing() {
                     let error = "The session is closed; subscribe again to go on.";
                     self.answer(&Frame::Error { id: None, error });
                 }
