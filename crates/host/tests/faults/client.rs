@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::{SinkExt as _, StreamExt as _};
 use kernel::update::Entry;
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_tungstenite::{
@@ -36,6 +36,11 @@ impl Client {
         let (status, body) = self.call(Method::GET, path, None, "").await.unwrap();
         assert_eq!(status, 200, "{path} {body}");
         body
+    }
+
+    pub async fn text(&self, path: &str) -> String {
+        let answer = self.request(Method::GET, path).send().await.unwrap();
+        answer.text().await.unwrap()
     }
 
     pub async fn create(&self) -> String {
@@ -89,8 +94,7 @@ impl Client {
         body: Option<Value>,
         key: &str,
     ) -> Option<(u16, Value)> {
-        let url = format!("http://127.0.0.1:{}{path}", self.port);
-        let mut request = self.http.request(method, url).bearer_auth(&self.key);
+        let mut request = self.request(method, path);
         if !key.is_empty() {
             request = request.header("Idempotency-Key", key);
         }
@@ -100,6 +104,11 @@ impl Client {
         let answer = request.send().await.ok()?;
         let (status, body) = (answer.status().as_u16(), answer.bytes().await.ok()?);
         Some((status, serde_json::from_slice(&body).unwrap()))
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let url = format!("http://127.0.0.1:{}{path}", self.port);
+        self.http.request(method, url).bearer_auth(&self.key)
     }
 
     /// `None` if nobody is there.
@@ -134,19 +143,17 @@ impl Socket {
         self.stream.send(Message::text(frame.to_string())).await.is_ok()
     }
 
-    /// Returns when what was said before has been obeyed; the frames until then are not kept.
-    pub async fn settle(&mut self) {
+    /// Waits until what was said before has been obeyed, and returns what was heard until then.
+    pub async fn settle(&mut self) -> Vec<Value> {
         assert!(self.say(json!({"type": "ping", "id": "settled"})).await);
-        let pong = async {
-            loop {
-                match self.hear().await {
-                    Heard::Frame(frame) if frame["id"] == "settled" => return,
-                    Heard::Frame(_) => (),
-                    Heard::Closed(_) => panic!("cut off"),
-                }
+        let mut frames = Vec::new();
+        loop {
+            match within("a pong", self.hear()).await {
+                Heard::Frame(frame) if frame["id"] == "settled" => return frames,
+                Heard::Frame(frame) => frames.push(frame),
+                Heard::Closed(reason) => panic!("cut off: {reason:?}"),
             }
-        };
-        within("a pong", pong).await;
+        }
     }
 
     pub async fn hear(&mut self) -> Heard {

@@ -57,12 +57,13 @@ async fn a_turn_that_cannot_be_recorded_is_told_of_and_recorded_when_there_is_ro
     let client = Client::of(&home);
     let session = client.create().await;
     let mut socket = client.connect().await.unwrap();
-    assert!(socket.say(json!({"type": "subscribe", "sessionId": session})).await);
-    socket.settle().await;
+    witness::join(&mut socket, &session, None).await;
     client.post(&session, "/slow 5\n/long 60").await;
     let mut is_full = false;
     let error = loop {
-        let Heard::Frame(frame) = within("an error", socket.hear()).await else { panic!("cut off") };
+        let Heard::Frame(frame) = within("an error", socket.hear()).await else {
+            panic!("cut off")
+        };
         let event = &frame["event"];
         if event["type"] == "assistant.message_delta" && !is_full {
             server.limit_files(Some(0));

@@ -14,7 +14,7 @@ mod witness;
 use std::time::Duration;
 
 /// How long anything may take that must happen in the end; most of it takes milliseconds.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Looks again and again until there is something to see.
@@ -31,8 +31,6 @@ async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
 }
 
 async fn within<T>(what: &str, work: impl Future<Output = T>) -> T {
-    match tokio::time::timeout(DEADLINE, work).await {
-        Ok(done) => done,
-        Err(_) => panic!("waited in vain for {what}"),
-    }
+    let done = tokio::time::timeout(DEADLINE, work).await;
+    done.unwrap_or_else(|_| panic!("waited in vain for {what}"))
 }

@@ -20,7 +20,7 @@ async fn a_turn_too_long_for_the_drain_is_recorded_as_interrupted_with_its_text(
     let session = client.create().await;
     let (mut socket, mut witness) = listen(&client, &session).await;
     client.post(&session, "/slow 20\n/long 1000").await;
-    stop_amid_words(&mut server, &mut socket, &mut witness).await;
+    stop_amid_words(&server, &mut socket, &mut witness).await;
     assert_eq!(server.ended().await.code(), Some(0));
 
     let _server = home.serve(&[]).await;
@@ -30,11 +30,13 @@ async fn a_turn_too_long_for_the_drain_is_recorded_as_interrupted_with_its_text(
     let kept: Vec<&str> = past.partials().collect();
     assert_eq!(kept, witness.texts(), "all that was heard is kept");
     // What the socket had no time to say is said now.
-    let (mut socket, _) = listen(&client, &session).await;
+    let mut socket = client.connect().await.unwrap();
     let after = witness.last();
     assert!(socket.say(json!({"type": "subscribe", "sessionId": session, "after": after})).await);
     while witness.last() < past.last() {
-        let Heard::Frame(frame) = within("the rest", socket.hear()).await else { panic!("cut off") };
+        let Heard::Frame(frame) = within("the rest", socket.hear()).await else {
+            panic!("cut off")
+        };
         witness.hear(frame);
     }
     assert_eq!(witness.told, past.told);
@@ -53,7 +55,7 @@ async fn a_turn_that_fits_into_the_drain_is_finished_and_what_waits_is_answered_
     client.post(&session, "/slow 20\n/long 40").await;
     let waiting = json!({ "prompt": "/long 2", "queue": true });
     assert_eq!(client.say(&session, waiting, "").await.unwrap().0, 200);
-    stop_amid_words(&mut server, &mut socket, &mut witness).await;
+    stop_amid_words(&server, &mut socket, &mut witness).await;
     assert_eq!(server.ended().await.code(), Some(0));
     assert_eq!(witness.texts()[0].split(' ').count(), 40, "it was heard to the end");
 
@@ -62,6 +64,20 @@ async fn a_turn_that_fits_into_the_drain_is_finished_and_what_waits_is_answered_
     let log = client.log(&session).await;
     assert_eq!(history::check(&log), Ok(()));
     assert_eq!(outcomes(&log), [Outcome::Finished, Outcome::Finished]);
+}
+
+#[tokio::test]
+async fn whoever_watches_a_quiet_session_hears_no_more_than_goodbye() {
+    let home = Home::new();
+    let mut server = home.serve(&["--drain", "60"]).await;
+    let client = Client::of(&home);
+    let (busy, quiet) = (client.create().await, client.create().await);
+    let (mut socket, mut witness) = listen(&client, &quiet).await;
+    let (mut other, mut other_witness) = listen(&client, &busy).await;
+    client.post(&busy, "/slow 20\n/long 40").await;
+    stop_amid_words(&server, &mut other, &mut other_witness).await;
+    hear_goodbye(&mut socket, &mut witness).await;
+    assert_eq!(server.ended().await.code(), Some(0));
 }
 
 #[tokio::test]
@@ -82,15 +98,18 @@ async fn a_second_server_is_refused_while_the_first_goes_on() {
 
 async fn listen(client: &Client, session: &str) -> (Socket, Witness) {
     let mut socket = client.connect().await.unwrap();
-    assert!(socket.say(json!({"type": "subscribe", "sessionId": session})).await);
-    socket.settle().await;
-    (socket, Witness::default())
+    let witness = witness::join(&mut socket, session, None).await;
+    (socket, witness)
 }
 
 /// Tells the server to stop once words are heard, and hears it out.
-async fn stop_amid_words(server: &mut Server, socket: &mut Socket, witness: &mut Witness) {
+async fn stop_amid_words(server: &Server, socket: &mut Socket, witness: &mut Witness) {
     hear_words(socket, witness).await;
     server.terminate();
+    hear_goodbye(socket, witness).await;
+}
+
+async fn hear_goodbye(socket: &mut Socket, witness: &mut Witness) {
     let reason = loop {
         match within("the end", socket.hear()).await {
             Heard::Frame(frame) => witness.hear(frame),
@@ -98,7 +117,6 @@ async fn stop_amid_words(server: &mut Server, socket: &mut Socket, witness: &mut
         }
     };
     assert_eq!(reason.code, CloseCode::Away, "{reason:?}");
-    assert!(server.is_running() || server.ended().await.success());
 }
 
 async fn hear_words(socket: &mut Socket, witness: &mut Witness) {

@@ -7,8 +7,8 @@ use crate::{
     PAUSE,
     chance::Chance,
     client::{Client, Heard, Socket},
-    witness::Witness,
     within,
+    witness::Witness,
 };
 
 pub struct Watcher {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::{
-    client::{Client, Heard},
+    client::{Client, Heard, Socket},
     within,
 };
 
@@ -42,12 +42,6 @@ struct Stream {
     text: String,
     /// How long it was, and when.
     heard: Vec<(Instant, usize)>,
-}
-
-impl Told {
-    pub fn since(&self, seq: u64) -> &[(u64, Value)] {
-        &self.events[self.events.partition_point(|(at, _)| *at <= seq)..]
-    }
 }
 
 impl Witness {
@@ -124,11 +118,20 @@ impl Witness {
             let is_cut = message["partial"] == true && text.starts_with(content);
             assert!(is_kept || is_cut, "heard {text:?}, kept {content:?}");
             let Some((end, _)) = stream.heard.last() else { continue };
-            let early = stream.heard.iter().filter(|(at, _)| *at + LAST_MOMENTS < *end);
-            let safe = early.last().map_or(0, |(_, size)| *size);
+            let mut early = stream.heard.iter().filter(|(at, _)| *at + LAST_MOMENTS < *end);
+            let safe = early.next_back().map_or(0, |(_, size)| *size);
             assert!(content.len() >= safe, "heard {safe} long before, kept {}", content.len());
         }
     }
+}
+
+/// One who begins to listen, from now on or from some place.
+pub async fn join(socket: &mut Socket, session: &str, after: Option<u64>) -> Witness {
+    let wish = json!({"type": "subscribe", "sessionId": session, "after": after});
+    assert!(socket.say(wish).await);
+    let mut witness = Witness::default();
+    socket.settle().await.into_iter().for_each(|frame| witness.hear(frame));
+    witness
 }
 
 /// All that a newcomer is told of the past.
