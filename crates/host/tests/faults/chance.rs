@@ -11,9 +11,14 @@ impl Chance {
     /// Says its seed, which is shown if the test fails.
     pub fn new() -> Self {
         let given = std::env::var("FAULT_SEED").ok().map(|seed| seed.parse().unwrap());
-        let seed = given.unwrap_or_else(any);
+        let seed = given.unwrap_or_else(|| Self::any().0);
         println!("FAULT_SEED={seed}");
         Self(seed)
+    }
+
+    /// One that is different every time, come what may.
+    pub fn any() -> Self {
+        Self(RandomState::new().build_hasher().finish())
     }
 
     /// Another one, whose numbers do not depend on how many are taken from this one.
@@ -32,8 +37,4 @@ impl Chance {
         let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         value ^ (value >> 31)
     }
-}
-
-fn any() -> u64 {
-    RandomState::new().build_hasher().finish()
 }

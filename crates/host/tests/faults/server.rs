@@ -80,7 +80,7 @@ async fn pass_on(stderr: ChildStderr) {
 /// Below those that the system hands out: one of these, tried while nobody listens on it, can end
 /// up connected to itself.
 fn free_port() -> u16 {
-    let mut chance = Chance::new();
+    let mut chance = Chance::any();
     let mut ports = std::iter::repeat_with(|| u16::try_from(chance.of(10_000..32_000)).unwrap());
     ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap()
 }

@@ -39,7 +39,7 @@ async fn a_turn_too_long_for_the_drain_is_recorded_as_interrupted_with_its_text(
         };
         witness.hear(frame);
     }
-    assert_eq!(witness.told, past.told);
+    witness.agrees_with(&past);
     client.post(&session, "/long 2").await;
     client.idle(&session).await;
     assert_eq!(outcomes(&client.log(&session).await), [Outcome::Interrupted, Outcome::Finished]);

@@ -60,9 +60,6 @@ impl Witness {
             self.hear_passing(&event);
             return;
         }
-        if event["type"] == "assistant.message" {
-            self.compare(&event["data"]);
-        }
         if let Some(seq) = frame["seq"].as_u64() {
             assert!(seq > self.last(), "{seq} comes after {}: {event}", self.last());
             self.told.events.push((seq, event));
@@ -107,21 +104,30 @@ impl Witness {
         }
     }
 
-    /// What is kept of a message continues what was heard of it; only if it was cut short it may
-    /// end earlier, and then not by much.
-    fn compare(&self, message: &Value) {
-        let content = message["content"].as_str().unwrap();
-        let id = message["messageId"].as_str().unwrap();
-        for ((_, _), stream) in self.streams.iter().filter(|((_, of), _)| of == id) {
-            let text = &stream.text;
-            let is_kept = content.starts_with(text.as_str());
-            let is_cut = message["partial"] == true && text.starts_with(content);
-            assert!(is_kept || is_cut, "heard {text:?}, kept {content:?}");
-            let Some((end, _)) = stream.heard.last() else { continue };
-            let mut early = stream.heard.iter().filter(|(at, _)| *at + LAST_MOMENTS < *end);
+    /// It was told what there is to tell, and what is kept of each message continues what was heard of
+    /// it; only if that was cut short it may end earlier, and then not by much.
+    pub fn agrees_with(&self, past: &Self) {
+        assert!(self.told == past.told, "told {:#?}\nkept {:#?}", self.told, past.told);
+        for ((_, id), Stream { text, heard }) in &self.streams {
+            let message = past.message(id);
+            let kept = message["content"].as_str().unwrap_or_default();
+            let is_whole = !message.is_null() && message["partial"] != true;
+            let agrees = kept.starts_with(text.as_str()) || !is_whole && text.starts_with(kept);
+            assert!(agrees, "heard {text:?}, kept {kept:?}");
+            let Some((end, _)) = heard.last() else { continue };
+            let mut early = heard.iter().filter(|(at, _)| *at + LAST_MOMENTS < *end);
             let safe = early.next_back().map_or(0, |(_, size)| *size);
-            assert!(content.len() >= safe, "heard {safe} long before, kept {}", content.len());
+            assert!(kept.len() >= safe, "heard {safe} bytes long before, kept {}", kept.len());
         }
+    }
+
+    /// What is known of a message, null if nothing is.
+    fn message(&self, id: &str) -> &Value {
+        let events = self.told.events.iter().map(|(_, event)| event);
+        let mut all = events.chain(self.told.parts.values());
+        let found = all
+            .find(|event| event["type"] == "assistant.message" && event["data"]["messageId"] == id);
+        found.map_or(&Value::Null, |event| &event["data"])
     }
 }
 
