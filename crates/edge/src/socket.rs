@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
-use futures::{SinkExt as _, StreamExt as _, stream::SplitSink};
+use futures::SinkExt as _;
 use tokio::{
     sync::watch,
     time::{Instant, interval_at, timeout},
@@ -29,8 +29,9 @@ pub trait Dialect: Send {
     /// Takes in a frame, whatever it holds.
     fn hear(&mut self, frame: &[u8]) -> impl Future<Output = ()> + Send;
 
-    /// Waits until there is something to say. Dropping this in between must lose nothing.
-    fn say(&mut self) -> impl Future<Output = Vec<Utf8Bytes>> + Send;
+    /// Waits until there is something to say, and puts it into `out`, which comes empty. Dropping
+    /// this in between must lose nothing.
+    fn say(&mut self, out: &mut Vec<Utf8Bytes>) -> impl Future<Output = ()> + Send;
 }
 
 /// Why a conversation ended, and how the peer is told.
@@ -55,18 +56,18 @@ impl End {
 }
 
 pub async fn pump(
-    socket: WebSocket,
+    mut socket: WebSocket,
     mut dialect: impl Dialect,
     mut closing: watch::Receiver<bool>,
     peer: Option<Peer>,
 ) {
     metrics::gauge!("megaron_sockets").increment(1);
-    let (mut sink, mut stream) = socket.split();
     let mut ping = interval_at(Instant::now() + PING, PING);
     let mut heard_at = Instant::now();
+    let mut out = Vec::new();
     let end = loop {
-        let frames = tokio::select! {
-            message = stream.next() => {
+        tokio::select! {
+            message = socket.recv() => {
                 heard_at = Instant::now();
                 match message {
                     Some(Ok(Message::Text(text))) => dialect.hear(text.as_bytes()).await,
@@ -77,17 +78,21 @@ pub async fn pump(
                 }
                 continue;
             }
-            frames = dialect.say() => frames.into_iter().map(Message::Text).collect(),
+            () = dialect.say(&mut out) => (),
             _ = ping.tick() => {
                 if heard_at.elapsed() > SILENCE {
                     break End::Silent;
                 }
-                vec![Message::Ping(bytes::Bytes::new())]
+                let ping = socket.send(Message::Ping(bytes::Bytes::new()));
+                match timeout(STALL, ping).await {
+                    Ok(Ok(())) => continue,
+                    Ok(Err(_)) => break End::Left,
+                    Err(_) => break End::Slow,
+                }
             }
             () = closed(&mut closing) => break End::Closing,
-        };
-        metrics::counter!("megaron_frames_total").increment(frames.len() as u64);
-        match timeout(STALL, send(&mut sink, frames)).await {
+        }
+        match timeout(STALL, send(&mut socket, &mut out)).await {
             Ok(Ok(())) => (),
             Ok(Err(_)) => break End::Left,
             Err(_) => break End::Slow,
@@ -95,9 +100,8 @@ pub async fn pump(
     };
     if matches!(end, End::Closing) {
         // The last words of a turn that ended in time are worth the wait.
-        while let Ok(frames) = timeout(LAST_WORDS, dialect.say()).await {
-            let frames = frames.into_iter().map(Message::Text).collect();
-            if !matches!(timeout(FAREWELL, send(&mut sink, frames)).await, Ok(Ok(()))) {
+        while timeout(LAST_WORDS, dialect.say(&mut out)).await.is_ok() {
+            if !matches!(timeout(FAREWELL, send(&mut socket, &mut out)).await, Ok(Ok(()))) {
                 break;
             }
         }
@@ -108,7 +112,7 @@ pub async fn pump(
             metrics::counter!("megaron_slow_readers_total").increment(1);
         }
         // A courtesy: the peer may be past hearing.
-        timeout(FAREWELL, sink.send(Message::Close(Some(frame)))).await.ok();
+        timeout(FAREWELL, socket.send(Message::Close(Some(frame)))).await.ok();
     }
     metrics::gauge!("megaron_sockets").decrement(1);
     drop(peer);
@@ -121,14 +125,12 @@ async fn closed(closing: &mut watch::Receiver<bool>) {
 }
 
 /// Everything that waits goes into one write.
-async fn send(
-    sink: &mut SplitSink<WebSocket, Message>,
-    frames: Vec<Message>,
-) -> Result<(), axum::Error> {
-    for frame in frames {
-        sink.feed(frame).await?;
+async fn send(socket: &mut WebSocket, out: &mut Vec<Utf8Bytes>) -> Result<(), axum::Error> {
+    metrics::counter!("megaron_frames_total").increment(out.len() as u64);
+    for frame in out.drain(..) {
+        socket.feed(Message::Text(frame)).await?;
     }
-    sink.flush().await
+    socket.flush().await
 }
 
 fn is_size(error: &axum::Error) -> bool {

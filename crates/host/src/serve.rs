@@ -36,7 +36,10 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let mut hall = Hall::open(rooms);
     let note = place::post(&data_dir, hall.addr)?;
     warn(&args, hall.addr);
-    announce(hall.addr, &login).context("cannot say where it listens")?;
+    if let Err(error) = announce(hall.addr, &login) {
+        // Whoever started us may have stopped reading; others still want to be served.
+        tracing::warn!(%error, addr = %hall.addr, "cannot say where it listens");
+    }
     if !args.no_open && browser::is_at_hand() {
         browser::open(&browser_login);
     }
@@ -91,8 +94,7 @@ fn warn(args: &ServeArgs, addr: SocketAddr) {
 /// The two lines that scripts wait for.
 fn announce(addr: SocketAddr, login: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "listening on http://{addr}")?;
-    writeln!(out, "log in at {login}")?;
+    out.write_all(format!("listening on http://{addr}\nlog in at {login}\n").as_bytes())?;
     out.flush()
 }
 

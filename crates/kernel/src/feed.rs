@@ -51,12 +51,19 @@ impl Told {
         Self { update, made: OnceLock::new() }
     }
 
-    /// What `make` makes of the update, made once for all listeners that want a `T`.
+    /// Shows `tell` what `make` makes of the update, made once for all listeners that want a `T`.
     ///
     /// There is room for one kind. A listener that wants another makes its own each time.
-    pub fn made<T: Clone + Send + Sync + 'static>(&self, make: impl Fn(&Update) -> T) -> T {
+    pub fn with_made<T: Send + Sync + 'static>(
+        &self,
+        make: impl Fn(&Update) -> T,
+        tell: impl FnOnce(&T),
+    ) {
         let kept = self.made.get_or_init(|| Box::new(make(&self.update)));
-        kept.downcast_ref::<T>().cloned().unwrap_or_else(|| make(&self.update))
+        match kept.downcast_ref::<T>() {
+            Some(kept) => tell(kept),
+            None => tell(&make(&self.update)),
+        }
     }
 }
 

@@ -15,11 +15,12 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::{
     applets::Applets,
+    desk::Opening,
     feed::Feed,
     guard::{Guard, Limits, Rejected},
     ports::{Ports, StoreError},
     roster::Roster,
-    session::{Closed, Opening, Receipt, SayError, Session},
+    session::{Closed, Receipt, SayError, Session},
     update::{Amendment, Fact, Message, Seq, SessionId, WhenBusy},
 };
 

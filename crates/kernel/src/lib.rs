@@ -6,6 +6,7 @@
 
 pub mod applets;
 pub mod ask;
+mod desk;
 pub mod feed;
 pub mod guard;
 pub mod host;

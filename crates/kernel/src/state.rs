@@ -5,10 +5,12 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::update::{Answer, Context, Entry, Fact, Outcome, Seq};
+use crate::update::{Answer, Context, ContextChange, Entry, Fact, Outcome, Seq};
 
 /// How much of the first message makes a summary.
 const SUMMARY_CHARS: usize = 80;
+/// How many items a context set holds.
+const CONTEXT_SET: usize = 10;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -97,6 +99,22 @@ impl State {
                 }
             }
         }
+    }
+
+    /// The context with one set replaced, or added to without repeats.
+    pub fn changed_by(&self, ContextChange { set, items, merge }: ContextChange) -> Fact {
+        let mut context = self.context.clone();
+        let known = context.entry(set.clone()).or_default();
+        if !merge {
+            known.clear();
+        }
+        for item in items {
+            if !merge || !known.contains(&item) {
+                known.push(item);
+            }
+        }
+        known.truncate(CONTEXT_SET);
+        Fact::ContextChanged { set, context }
     }
 
     pub fn is_busy(&self) -> bool {

@@ -254,6 +254,21 @@ pub enum Outcome {
     Interrupted,
 }
 
+impl Outcome {
+    pub fn failed(kind: Failure, reason: &str) -> Self {
+        Self::Failed { kind, reason: reason.to_owned() }
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Cancelled => "cancelled",
+            Self::Failed { .. } => "failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
 /// Why a turn failed, as far as somebody would treat it differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -176,7 +176,9 @@ impl Story {
         let log = self.world.store.read(self.id, Seq(0), 1_000_000).await.unwrap();
         history::check(&log).unwrap();
         let mut state = State::default();
-        log.iter().for_each(|entry| state.apply(entry));
+        for entry in &log {
+            state.apply(entry);
+        }
         let stored = self.world.store.sessions().await.unwrap();
         assert_eq!(
             stored,

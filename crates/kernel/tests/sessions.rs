@@ -1,5 +1,5 @@
 //! The life of sessions, told through the house: speaking, listening, cancelling, crashing, resting.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::{sync::Arc, time::Duration};
 

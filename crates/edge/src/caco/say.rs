@@ -1,7 +1,5 @@
 //! What a session publishes, in the words of the Caco socket.
 
-use std::sync::Arc;
-
 use axum::extract::ws::Utf8Bytes;
 use jiff::Timestamp;
 use kernel::{
@@ -43,19 +41,18 @@ pub struct Line {
     name: Option<Deltas>,
 }
 
-pub type Lines = Arc<[Line]>;
-
 /// Written once, however many listen.
-pub fn live(session: SessionId, told: &Told) -> Lines {
-    told.made(|update| match update {
+pub fn live(session: SessionId, told: &Told, tell: impl FnOnce(&Vec<Line>)) {
+    let write = |update: &Update| match update {
         Update::Fact(entry) => past(session, entry),
         Update::Signal { after, at, signal } => passing(session, *after, *at, signal),
-    })
+    };
+    told.with_made(write, tell);
 }
 
 /// The frames of a fact hang together in a chain: each names the one before it, the last bears
 /// `seq` and the fact's own id.
-pub fn past(session: SessionId, Entry { seq, at, fact }: &Entry) -> Lines {
+pub fn past(session: SessionId, Entry { seq, at, fact }: &Entry) -> Vec<Line> {
     let bodies = bodies(session, fact);
     let last = bodies.len().saturating_sub(1);
     let mut parent_id = (seq.0 > 1).then(|| event_id(session, seq.before()));
@@ -176,7 +173,7 @@ fn error_type(kind: Failure) -> &'static str {
     }
 }
 
-fn passing(session: SessionId, after: Seq, at: Timestamp, signal: &Signal) -> Lines {
+fn passing(session: SessionId, after: Seq, at: Timestamp, signal: &Signal) -> Vec<Line> {
     let ephemeral = |id, body| ephemeral(session, after, at, id, body);
     match signal {
         Signal::Text { step, delta, size } => {

@@ -14,7 +14,7 @@ use kernel::{
     feed::{Feed, Heard},
     host::OpenError,
     roster::{Change, News},
-    update::{Seq, SessionId},
+    update::{Seq, SessionId, Update},
 };
 use serde_json::Value;
 use tokio::sync::broadcast::{
@@ -169,6 +169,9 @@ impl Connection {
     }
 
     fn tell(&mut self, heard: Option<Heard>) {
+        if matches!(&heard, Some(Heard::Live(told)) if matches!(told.update, Update::Fact(_))) {
+            self.spread_waiting();
+        }
         let Some(Watching { feed, history, join }) = &mut self.watching else { return };
         let session = feed.session().id();
         match heard {
@@ -176,7 +179,7 @@ impl Connection {
                 gather(&mut self.out, self.deltas, &say::past(session, &entry));
             }
             Some(Heard::Live(told)) => {
-                gather(&mut self.out, self.deltas, &say::live(session, &told));
+                say::live(session, &told, |lines| gather(&mut self.out, self.deltas, lines));
             }
             Some(Heard::Now { last, draft }) => {
                 let now = self.app.host.ports.clock.now();
@@ -320,7 +323,7 @@ impl Dialect for Connection {
         }
     }
 
-    async fn say(&mut self) -> Vec<Utf8Bytes> {
+    async fn say(&mut self, out: &mut Vec<Utf8Bytes>) {
         if let Some((session, true)) = self.awaited {
             let feed = self.app.host.feed(session, Some(Seq(0))).await.ok();
             // Should it be gone again, there is nothing to hear.
@@ -337,15 +340,12 @@ impl Dialect for Connection {
                     Err(RecvError::Lagged(_)) => self.out.push(say::missed_news().text),
                     Err(RecvError::Closed) => std::future::pending().await,
                 },
-                heard = next(watched) => {
-                    self.spread_waiting();
-                    self.tell(heard);
-                }
+                heard = next(watched) => self.tell(heard),
                 heard = history => self.tell_history(heard),
             }
         }
         self.gather_more();
-        mem::take(&mut self.out)
+        mem::swap(out, &mut self.out);
     }
 }
 
@@ -364,7 +364,6 @@ impl Connection {
 
     /// Tells one more thing, if that can be done without waiting.
     fn tell_more(&mut self) -> bool {
-        self.spread_waiting();
         let watched = self.watching.as_mut().and_then(|watching| watching.feed.next_now());
         if watched.is_some() {
             self.tell(watched);

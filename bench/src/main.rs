@@ -1,0 +1,44 @@
+//! Measures the release binary beside references in the same run, and prints a table.
+//!
+//! Without arguments everything is measured; with some, only what has one of them in its name.
+
+mod bare;
+mod client;
+mod fan_out;
+mod footprint;
+mod history;
+mod latency;
+mod seed;
+mod server;
+mod storage;
+mod table;
+
+use std::env;
+
+use table::{Row, Table};
+
+type Measure = fn() -> anyhow::Result<Vec<Row>>;
+
+fn main() -> anyhow::Result<()> {
+    let wanted: Vec<String> = env::args().skip(1).collect();
+    if wanted.first().is_some_and(|first| first == bare::COMMAND) {
+        return bare::serve(&wanted[1..]);
+    }
+    let measurements: [(&str, Measure); 6] = [
+        ("footprint", footprint::measure),
+        ("sessions", history::sessions),
+        ("history", history::history),
+        ("latency", latency::measure),
+        ("fan-out", fan_out::measure),
+        ("storage", storage::measure),
+    ];
+    let mut table = Table::default();
+    for (name, measure) in measurements {
+        if wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str())) {
+            eprintln!("measuring {name} …");
+            table.add(measure()?);
+        }
+    }
+    print!("{table}");
+    Ok(())
+}

@@ -1,0 +1,440 @@
+//! The session's own side of its handle: one task, one log, one writer.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    sync::{broadcast, mpsc, watch},
+    task::JoinHandle,
+    time::Instant,
+};
+
+use crate::{
+    feed::{Draft, Following, Told},
+    ports::{Batch, Ports, StoreError},
+    roster::Roster,
+    session::{QUEUE_DEPTH, Receipt, SayError, Session},
+    state::State,
+    turn::{Report, Turn, TurnError},
+    update::{
+        Amendment, Answer, Command, Entry, Fact, Failure, Message, Outcome, Output, Seq, SessionId,
+        Signal, Update, WhenBusy,
+    },
+};
+
+/// How many updates a slow listener may fall behind before it must reread the log.
+const FEED_DEPTH: usize = 1024;
+/// How many reports of a turn are handled before wishes are looked at again.
+const BATCH: usize = 64;
+/// How often a turn makes way for listeners that are about to fall behind, after each batch.
+const PATIENCE: usize = 32;
+/// How soon a turn that could not be recorded as ended is tried again.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// How a session is begun or opened again.
+pub(crate) struct Opening {
+    pub id: SessionId,
+    pub ports: Ports,
+    pub roster: Arc<Roster>,
+    /// Let go after so long without a wish, a turn or a listener.
+    pub rest: Duration,
+}
+
+impl Opening {
+    /// A new session, whose first fact is this.
+    pub async fn begin(self, fact: Fact) -> Result<Session, StoreError> {
+        let (mut desk, session, commands) = self.desk(Arc::default());
+        desk.record(vec![fact]).await?;
+        tokio::spawn(desk.serve(commands));
+        Ok(session)
+    }
+
+    /// A session that exists. A turn that a crash cut short is recorded as interrupted first.
+    pub async fn resume(self, state: Arc<State>) -> Result<Session, StoreError> {
+        let (mut desk, session, commands) = self.desk(state);
+        if let Some(turn) = &desk.state.turn {
+            desk.draft.step = turn.step.unwrap_or_default();
+            desk.draft.text = desk.ports.log.drafted(desk.id).await?;
+            desk.end(Outcome::Interrupted).await?;
+        }
+        desk.start_next().await?;
+        tokio::spawn(desk.serve(commands));
+        Ok(session)
+    }
+
+    fn desk(self, state: Arc<State>) -> (Desk, Session, mpsc::Receiver<Command>) {
+        let Self { id, ports, roster, rest } = self;
+        let (inbox, commands) = mpsc::channel(32);
+        let (life, alive) = watch::channel(());
+        let session = Session { id, inbox, log: ports.log.clone(), life: alive.clone() };
+        let desk = Desk {
+            id,
+            state,
+            roster,
+            rest,
+            inbox: session.inbox.downgrade(),
+            alive,
+            feed: broadcast::Sender::new(FEED_DEPTH),
+            draft: Draft::default(),
+            running: None,
+            owed: None,
+            closing: false,
+            left: false,
+            used: Instant::now(),
+            ports,
+            _life: life,
+        };
+        (desk, session, commands)
+    }
+}
+
+/// The only writer of its log.
+struct Desk {
+    id: SessionId,
+    ports: Ports,
+    roster: Arc<Roster>,
+    rest: Duration,
+    state: Arc<State>,
+    feed: broadcast::Sender<Arc<Told>>,
+    /// Weak, or the session would keep itself open.
+    inbox: mpsc::WeakSender<Command>,
+    alive: watch::Receiver<()>,
+    /// The one thing here not made of facts.
+    draft: Draft,
+    running: Option<Running>,
+    /// How a turn ended that could not be recorded, for want of storage.
+    owed: Option<Outcome>,
+    closing: bool,
+    left: bool,
+    used: Instant,
+    _life: watch::Sender<()>,
+}
+
+/// Dropping this forgets the turn, and with it whatever it had still to report.
+struct Running {
+    task: JoinHandle<Result<(), TurnError>>,
+    reports: mpsc::Receiver<Report>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Desk {
+    async fn serve(mut self, mut commands: mpsc::Receiver<Command>) {
+        let mut reports = Vec::with_capacity(BATCH);
+        let mut open = true;
+        while open || self.running.is_some() {
+            let resting = self.used + self.rest;
+            tokio::select! {
+                // Wishes first, or a talkative turn could not be cancelled.
+                biased;
+                command = commands.recv(), if open => {
+                    self.used = Instant::now();
+                    match command {
+                        Some(command) => self.obey(command).await,
+                        None => open = false,
+                    }
+                }
+                count = next_reports(&mut self.running, &mut reports) => {
+                    if count == 0 {
+                        self.finish().await;
+                    } else {
+                        self.hear(reports.drain(..)).await;
+                        self.used = Instant::now();
+                    }
+                }
+                () = tokio::time::sleep(RETRY), if self.owed.is_some() => {
+                    // Still owed, then; it is tried again.
+                    self.settle().await.ok();
+                }
+                () = tokio::time::sleep_until(resting), if open && self.running.is_none() => {
+                    if self.feed.receiver_count() == 0 && self.owed.is_none() {
+                        // What is in the inbox is still obeyed; later callers open it anew.
+                        commands.close();
+                    }
+                    self.used = Instant::now();
+                }
+            }
+            if self.left {
+                return;
+            }
+            if self.closing && self.running.is_none() {
+                commands.close();
+            }
+        }
+    }
+
+    /// Whoever asked may have left meanwhile: replies to nobody are dropped throughout.
+    async fn obey(&mut self, command: Command) {
+        match command {
+            Command::Say { message, when_busy, reply } => {
+                let said = self.say(message, when_busy).await;
+                reply.send(said).ok();
+            }
+            Command::Cancel { reply } => {
+                reply.send(self.cancel().await).ok();
+            }
+            Command::Amend { amendment, reply } => {
+                reply.send(self.amend(amendment).await).ok();
+            }
+            Command::Observe { reply } => {
+                reply.send(self.observe().await).ok();
+            }
+            Command::Tell(signal) => self.pass_on(signal),
+            Command::Follow { reply } => {
+                let draft = (!self.draft.is_empty()).then(|| self.draft.clone());
+                let live = self.feed.subscribe();
+                reply.send(Following { last: self.state.last, draft, live }).ok();
+            }
+            Command::Close { now } => {
+                self.closing = true;
+                if now && self.running.take().is_some() {
+                    self.owed = Some(Outcome::Interrupted);
+                    self.settle().await.ok();
+                }
+            }
+            Command::Leave { reply } => {
+                self.left = !self.state.is_unfinished();
+                reply.send(self.left).ok();
+            }
+        }
+    }
+
+    async fn say(&mut self, message: Message, when_busy: WhenBusy) -> Result<Receipt, SayError> {
+        if let Some(key) = &message.key
+            && let Some(entry) = self.ports.log.keyed(self.id, key).await?
+        {
+            return repeated(&entry, &message);
+        }
+        if self.closing {
+            return Err(SayError::Closing);
+        }
+        self.settle().await?;
+        if !self.state.is_busy() {
+            self.begin(message, None).await?;
+            return Ok(Receipt { seq: self.state.last, queued: None, repeated: false });
+        }
+        match when_busy {
+            WhenBusy::Refuse => Err(SayError::Busy),
+            WhenBusy::Queue if self.state.queue.len() >= QUEUE_DEPTH => Err(SayError::QueueFull),
+            WhenBusy::Queue => {
+                self.record(vec![Fact::Queued(message)]).await?;
+                let queued = Some(self.state.queue.len());
+                Ok(Receipt { seq: self.state.last, queued, repeated: false })
+            }
+        }
+    }
+
+    async fn cancel(&mut self) -> Result<bool, StoreError> {
+        if self.running.take().is_none() {
+            self.settle().await?;
+            return Ok(false);
+        }
+        self.owed = Some(Outcome::Cancelled);
+        self.settle().await?;
+        Ok(true)
+    }
+
+    async fn amend(&mut self, amendment: Amendment) -> Result<(), StoreError> {
+        let Amendment { name, env_hint, context } = amendment;
+        let mut facts = Vec::new();
+        facts.extend(name.map(|name| Fact::Renamed { name }));
+        facts.extend(env_hint.map(|hint| Fact::EnvHinted { hint }));
+        facts.extend(context.map(|change| self.state.changed_by(change)));
+        self.record(facts).await
+    }
+
+    async fn observe(&mut self) -> Result<bool, StoreError> {
+        if !self.state.unobserved {
+            return Ok(false);
+        }
+        self.record(vec![Fact::Observed]).await?;
+        Ok(true)
+    }
+
+    /// Records that a message was spoken and starts the turn that answers it.
+    async fn begin(&mut self, message: Message, queued: Option<Seq>) -> Result<(), StoreError> {
+        let flow = message.flow.clone();
+        self.record(vec![Fact::Said { message, queued }]).await?;
+        let Some(inbox) = self.inbox.upgrade() else { return Ok(()) };
+        let log = self.ports.log.clone();
+        let session = Session { id: self.id, inbox, log, life: self.alive.clone() };
+        let (sender, reports) = mpsc::channel(BATCH);
+        let cwd = self.ports.cwd(&self.state.cwd);
+        let turn = Turn { ports: self.ports.clone(), session, cwd, flow, reports: sender };
+        let task = tokio::spawn(turn.run(self.state.clone()));
+        self.running = Some(Running { task, reports });
+        Ok(())
+    }
+
+    /// Takes up the message that has waited longest, if nothing else is going on.
+    async fn start_next(&mut self) -> Result<(), StoreError> {
+        if self.closing || self.state.is_busy() {
+            return Ok(());
+        }
+        let Some(&place) = self.state.queue.front() else { return Ok(()) };
+        let waiting = self.ports.log.read(self.id, place.before(), 1).await?;
+        match waiting.into_iter().next() {
+            Some(Entry { fact: Fact::Queued(message), .. }) => {
+                // The key stays with the place where it was first said.
+                self.begin(Message { key: None, ..message }, Some(place)).await
+            }
+            _ => Err(StoreError::Unavailable(format!("no message waits at {}", place.0))),
+        }
+    }
+
+    async fn hear(&mut self, reports: impl Iterator<Item = Report>) {
+        let (from, step) = (self.draft.text.len(), self.draft.step);
+        for report in reports {
+            match report {
+                Report::Signal(signal) => self.pass_on(signal),
+                Report::Fact(fact, stored) => match self.record(vec![fact]).await {
+                    Ok(()) => drop(stored.send(self.state.last)),
+                    Err(error) => return self.give_up(&error),
+                },
+            }
+        }
+        for _ in 0..PATIENCE {
+            if self.feed.len() <= FEED_DEPTH / 2 {
+                break;
+            }
+            // Listeners that only want for the processor get it; one that is stuck costs little.
+            tokio::task::yield_now().await;
+        }
+        // A sentence that was finished within this batch needs no note.
+        let new = if self.draft.step == step { from } else { 0 };
+        if let Some(text) = self.draft.text.get(new..)
+            && !text.is_empty()
+        {
+            self.ports.log.draft(self.id, text);
+        }
+    }
+
+    /// The turn has said all it had to say.
+    async fn finish(&mut self) {
+        let Some(mut running) = self.running.take() else { return };
+        let outcome = match (&mut running.task).await {
+            Ok(Ok(())) => Outcome::Finished,
+            Ok(Err(error)) => Outcome::failed(error.kind(), &error.to_string()),
+            Err(_) => Outcome::failed(Failure::Internal, "the turn broke down"),
+        };
+        self.owed = Some(outcome);
+        if let Err(error) = self.settle().await {
+            self.give_up(&error);
+        }
+    }
+
+    /// Storage fails in the middle of a turn: those present are told, and the record is owed.
+    fn give_up(&mut self, error: &StoreError) {
+        tracing::error!(session = %self.id, %error, "cannot record");
+        self.running = None;
+        let reason = error.to_string();
+        self.owed.get_or_insert_with(|| Outcome::failed(Failure::Internal, &reason));
+        self.pass_on(Signal::Unrecorded { reason });
+    }
+
+    /// Pays what is owed, then goes on with what waits.
+    async fn settle(&mut self) -> Result<(), StoreError> {
+        let Some(outcome) = self.owed.take() else { return Ok(()) };
+        if let Err(error) = self.end(outcome.clone()).await {
+            self.owed = Some(outcome);
+            return Err(error);
+        }
+        if let Err(error) = self.start_next().await {
+            tracing::error!(session = %self.id, %error, "cannot go on with the next message");
+        }
+        Ok(())
+    }
+
+    /// Keeps what was heard of an unfinished sentence, marks open calls, and ends the turn.
+    async fn end(&mut self, outcome: Outcome) -> Result<(), StoreError> {
+        let mut facts = Vec::new();
+        if let Some(turn) = &self.state.turn {
+            if let (Some(step), false) = (turn.step, self.draft.is_empty()) {
+                facts.push(Fact::Answered(Answer {
+                    step,
+                    text: self.draft.text.clone(),
+                    reasoning: self.draft.reasoning.clone(),
+                    calls: Vec::new(),
+                    usage: None,
+                    partial: true,
+                }));
+            }
+            let open = turn.calls.iter().cloned();
+            facts.extend(open.map(|call| Fact::ToolReturned { call, output: Output::Interrupted }));
+        }
+        metrics::counter!("megaron_turns_total", "outcome" => outcome.name()).increment(1);
+        facts.push(Fact::TurnEnded(outcome));
+        self.record(facts).await
+    }
+
+    /// Stores, then tells: nobody hears of a fact that could be lost.
+    async fn record(&mut self, facts: Vec<Fact>) -> Result<(), StoreError> {
+        if facts.is_empty() {
+            return Ok(());
+        }
+        let at = self.ports.clock.now();
+        let mut state = State::clone(&self.state);
+        let mut entries = Vec::with_capacity(facts.len());
+        let mut ends_draft = false;
+        for fact in facts {
+            ends_draft |= matches!(fact, Fact::Answered(_) | Fact::TurnEnded(_));
+            let entry = Arc::new(Entry { seq: state.last.next(), at, fact });
+            state.apply(&entry);
+            entries.push(entry);
+        }
+        let (session, state) = (self.id, Arc::new(state));
+        let batch = Batch { session, entries: entries.clone(), state: state.clone(), ends_draft };
+        self.ports.log.append(batch).await?;
+        metrics::counter!("megaron_facts_total").increment(entries.len() as u64);
+        self.roster.update(self.id, &state, &entries);
+        self.state = state;
+        if ends_draft {
+            self.draft = Draft::default();
+        }
+        for entry in entries {
+            self.publish(Update::Fact(entry));
+        }
+        Ok(())
+    }
+
+    fn pass_on(&mut self, signal: Signal) {
+        match &signal {
+            Signal::Text { step, delta, .. } => {
+                self.draft.step = *step;
+                self.draft.text.push_str(delta);
+            }
+            Signal::Reasoning { step, delta, .. } => {
+                self.draft.step = *step;
+                self.draft.reasoning.push_str(delta);
+            }
+            Signal::Intent { .. } | Signal::Unrecorded { .. } => (),
+        }
+        let at = self.ports.clock.now();
+        self.publish(Update::Signal { after: self.state.last, at, signal });
+    }
+
+    fn publish(&self, update: Update) {
+        // An error only means that nobody is listening now.
+        self.feed.send(Arc::new(Told::new(update))).ok();
+    }
+}
+
+/// The running turn's next reports, none when it is over; waits for ever if no turn runs.
+async fn next_reports(running: &mut Option<Running>, reports: &mut Vec<Report>) -> usize {
+    match running {
+        Some(running) => running.reports.recv_many(reports, BATCH).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn repeated(entry: &Entry, message: &Message) -> Result<Receipt, SayError> {
+    match &entry.fact {
+        Fact::Said { message: said, .. } | Fact::Queued(said) if said.text == message.text => {
+            Ok(Receipt { seq: entry.seq, queued: None, repeated: true })
+        }
+        _ => Err(SayError::KeyReused),
+    }
+}
