@@ -253,6 +253,11 @@ impl Host {
         }
     }
 
+    /// Whether it is being shut: sessions end, and are not opened again.
+    pub fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
+    }
+
     /// Lets running turns end within `patience`, then records the rest as interrupted.
     pub async fn shut(&self, patience: Duration) {
         self.closing.store(true, Ordering::Relaxed);
@@ -270,7 +275,7 @@ impl Host {
     }
 
     fn opening(&self, id: SessionId) -> Result<Opening, OpenError> {
-        if self.closing.load(Ordering::Relaxed) {
+        if self.is_closing() {
             return Err(OpenError::Closing);
         }
         let (ports, roster) = (self.ports.clone(), self.roster.clone());

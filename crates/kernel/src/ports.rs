@@ -22,10 +22,11 @@ pub trait Log: Send + Sync {
     /// Returns once the whole batch would survive a power cut; on an error nothing of it is kept.
     fn append(&self, batch: Batch) -> Stored<'_, ()>;
 
-    /// The oldest `limit` entries after `after`, oldest first.
+    /// The oldest entries after `after`, oldest first: at most `limit`, fewer if they are large, and
+    /// none only if there are none.
     fn read(&self, session: SessionId, after: Seq, limit: usize) -> Stored<'_, Vec<Entry>>;
 
-    /// The newest `limit` entries before `before`, newest first.
+    /// The newest entries before `before`, newest first; as many as [`Log::read`] would.
     fn read_back(&self, session: SessionId, before: Seq, limit: usize) -> Stored<'_, Vec<Entry>>;
 
     /// The entry whose message carries this key.

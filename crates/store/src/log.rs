@@ -14,6 +14,10 @@ use crate::{
     writer::Job,
 };
 
+/// How much is read at a time, one fact more or less: whoever reads holds it in memory, and there may
+/// be many.
+const PAGE_BYTES: usize = 256 << 10;
+
 impl Log for Store {
     fn append(&self, batch: Batch) -> Stored<'_, ()> {
         async move { self.write(Work::Append(Append::new(&batch)?)).await }.boxed()
@@ -84,14 +88,19 @@ fn entries(
 ) -> Result<Vec<Entry>, StoreError> {
     let mut statement = connection.prepare_cached(sql).map_err(unavailable)?;
     let mut rows = statement.query(params).map_err(unavailable)?;
-    let mut entries = Vec::new();
-    while let Some(row) = rows.next().map_err(unavailable)? {
-        entries.push(entry(session, row)?);
+    let (mut entries, mut bytes) = (Vec::new(), 0);
+    while bytes < PAGE_BYTES
+        && let Some(row) = rows.next().map_err(unavailable)?
+    {
+        let (entry, size) = entry(session, row)?;
+        entries.push(entry);
+        bytes += size;
     }
     Ok(entries)
 }
 
-fn entry(session: SessionId, row: &Row) -> Result<Entry, StoreError> {
+/// The entry, and how large it is.
+fn entry(session: SessionId, row: &Row) -> Result<(Entry, usize), StoreError> {
     let seq = row.get(0).map_err(unavailable)?;
     let unreadable = |reason: String| {
         unavailable(format!("fact {seq} of session {session} cannot be read: {reason}"))
@@ -99,9 +108,9 @@ fn entry(session: SessionId, row: &Row) -> Result<Entry, StoreError> {
     let at = row.get(1).map_err(|error| unreadable(error.to_string()))?;
     let at = Timestamp::from_microsecond(at).map_err(|error| unreadable(error.to_string()))?;
     let fact = row.get_ref(2).map_err(|error| unreadable(error.to_string()))?;
-    let fact = fact.as_str().map_err(|error| unreadable(error.to_string()))?;
-    let fact = serde_json::from_str(fact).map_err(|error| unreadable(error.to_string()))?;
-    Ok(Entry { seq: Seq(seq), at, fact })
+    let text = fact.as_str().map_err(|error| unreadable(error.to_string()))?;
+    let fact = serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
+    Ok((Entry { seq: Seq(seq), at, fact }, text.len()))
 }
 
 fn drafted(connection: &Connection, session: SessionId) -> Result<String, StoreError> {

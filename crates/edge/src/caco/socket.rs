@@ -30,8 +30,10 @@ use super::{
 };
 use crate::{App, socket::Dialect};
 
-/// How many updates are gathered before they are sent off together.
+/// How many frames are gathered before they are sent off together.
 const GATHER: usize = 512;
+/// How large they may become: whoever does not read them keeps them in memory.
+const GATHER_BYTES: usize = 64 << 10;
 
 pub struct Connection {
     app: Arc<App>,
@@ -217,7 +219,8 @@ impl Connection {
             }
             None => {
                 self.watching = None;
-                if !*self.app.closing.borrow() {
+                // Else it has nothing to do but to wait for the goodbye.
+                if !self.app.host.is_closing() {
                     let error = "The session is closed; subscribe again to go on.";
                     self.answer(&Frame::Error { id: None, error });
                 }
@@ -372,19 +375,31 @@ impl Dialect for Connection {
 }
 
 impl Connection {
-    /// Everything else that can be said without waiting goes out with it.
+    /// Everything else that can be said without waiting goes out with it, unless it is much.
     fn gather_more(&mut self) {
-        while self.out.len() < GATHER {
-            let Some(Watching { feed, .. }) = &mut self.watching else { break };
-            let Some(heard) = feed.next_now() else { break };
-            self.tell(Some(heard));
+        let (mut count, mut bytes) = (0, 0);
+        loop {
+            bytes += self.out[count..].iter().map(|line| line.len()).sum::<usize>();
+            count = self.out.len();
+            if count >= GATHER || bytes >= GATHER_BYTES || !self.tell_more() {
+                return;
+            }
         }
-        while self.out.len() < GATHER
-            && let Some(heard) =
-                self.histories.front_mut().and_then(|history| history.feed.next_now())
-        {
-            self.tell_history(Some(heard));
+    }
+
+    /// Tells one more thing, if that can be done without waiting.
+    fn tell_more(&mut self) -> bool {
+        let watched = self.watching.as_mut().and_then(|watching| watching.feed.next_now());
+        if watched.is_some() {
+            self.tell(watched);
+            return true;
         }
+        let past = self.histories.front_mut().and_then(|history| history.feed.next_now());
+        let more = past.is_some();
+        if more {
+            self.tell_history(past);
+        }
+        more
     }
 }
 
