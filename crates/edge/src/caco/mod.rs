@@ -3,6 +3,7 @@
 pub mod clients;
 mod frames;
 mod hear;
+mod list;
 mod messages;
 mod preferences;
 mod say;
@@ -19,7 +20,7 @@ use crate::App;
 pub fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(sessions::current))
-        .routes(routes!(sessions::list, sessions::create))
+        .routes(routes!(list::list, sessions::create))
         .routes(routes!(sessions::amend, sessions::delete))
         .routes(routes!(sessions::resume))
         .routes(routes!(sessions::observe))

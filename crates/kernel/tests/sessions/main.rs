@@ -1,0 +1,7 @@
+//! The life of sessions, told through the house.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod enduring;
+mod listening;
+mod speaking;
+mod support;
