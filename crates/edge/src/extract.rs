@@ -6,7 +6,12 @@ use axum::{
     http::{header, request::Parts},
 };
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use serde::de::DeserializeOwned;
+use serde::{
+    Deserialize as _, Deserializer,
+    de::{DeserializeOwned, Error as _},
+};
+use serde_json::{Map, Value};
+use utoipa::IntoParams;
 
 use crate::error::ApiError;
 
@@ -50,6 +55,10 @@ async fn read(body: Body, limit: usize) -> Result<bytes::Bytes, ApiError> {
 
 /// Not JSON at all is one thing, JSON of another shape is another: the latter names the field.
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
+    // Left to itself, a list would be read as the fields of an object in their order.
+    if body.trim_ascii_start().starts_with(b"[") {
+        return Err(ApiError::bad_request("Invalid JSON body"));
+    }
     let mut reader = serde_json::Deserializer::from_slice(body);
     let parsed = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         if error.inner().is_data() {
@@ -66,6 +75,19 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     Ok(parsed)
 }
 
+/// An object within a body; like the body itself, never a list in its place.
+pub fn object<'de, T: DeserializeOwned, D: Deserializer<'de>>(
+    reader: D,
+) -> Result<Option<T>, D::Error> {
+    let object = Option::<Map<String, Value>>::deserialize(reader)?;
+    object.map(|it| T::deserialize(Value::Object(it)).map_err(D::Error::custom)).transpose()
+}
+
+/// A string that says something; null and empty are as good as absent.
+pub fn text<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<String>, D::Error> {
+    Ok(Option::<String>::deserialize(reader)?.filter(|text| !text.is_empty()))
+}
+
 fn is_json(request: &Request) -> bool {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
     let essence = kind.and_then(|it| it.split(';').next()).unwrap_or_default().trim();
@@ -78,6 +100,8 @@ fn is_empty(request: &Request) -> bool {
 }
 
 /// The name of a session as the caller wrote it, which is how errors quote it.
+#[derive(IntoParams)]
+#[into_params(names("id"), parameter_in = Path)]
 pub struct SessionPath(pub String);
 
 impl<S: Send + Sync> FromRequestParts<S> for SessionPath {
@@ -105,7 +129,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
 }
 
 /// Whose slot for the active session is meant.
-pub struct ClientId(pub String);
+#[derive(IntoParams)]
+#[into_params(names("X-Client-ID"), parameter_in = Header)]
+pub struct ClientId(#[param(required = false, max_length = 128)] pub String);
 
 impl<S: Sync> FromRequestParts<S> for ClientId {
     type Rejection = ApiError;
@@ -124,7 +150,9 @@ impl<S: Sync> FromRequestParts<S> for ClientId {
 }
 
 /// The caller's own name for a message, so that repeating the request repeats nothing else.
-pub struct IdempotencyKey(pub Option<String>);
+#[derive(IntoParams)]
+#[into_params(names("Idempotency-Key"), parameter_in = Header)]
+pub struct IdempotencyKey(#[param(max_length = 255)] pub Option<String>);
 
 impl<S: Sync> FromRequestParts<S> for IdempotencyKey {
     type Rejection = ApiError;

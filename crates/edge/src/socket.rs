@@ -12,7 +12,9 @@ use tokio::{
 use crate::listen::Peer;
 
 /// The largest frame a client may send.
-pub const FRAME_BYTES: usize = 1 << 20;
+const FRAME_BYTES: usize = 1 << 20;
+/// How much of a larger one is read: who is cut off while still sending hears no reason.
+pub const READ_BYTES: usize = 4 * FRAME_BYTES;
 /// Small, because most connections are idle most of the time.
 pub const WRITE_BUFFER: usize = 8 * 1024;
 const PING: Duration = Duration::from_secs(30);
@@ -70,6 +72,7 @@ pub async fn pump(
             message = socket.recv() => {
                 heard_at = Instant::now();
                 match message {
+                    Some(Ok(message)) if size(&message) > FRAME_BYTES => break End::TooLarge,
                     Some(Ok(Message::Text(text))) => dialect.hear(text.as_bytes()).await,
                     Some(Ok(Message::Binary(bytes))) => dialect.hear(&bytes).await,
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => (),
@@ -131,6 +134,15 @@ async fn send(socket: &mut WebSocket, out: &mut Vec<Utf8Bytes>) -> Result<(), ax
         socket.feed(Message::Text(frame)).await?;
     }
     socket.flush().await
+}
+
+fn size(message: &Message) -> usize {
+    match message {
+        Message::Text(text) => text.len(),
+        Message::Binary(bytes) => bytes.len(),
+        // Of these no client can send a large one.
+        Message::Ping(_) | Message::Pong(_) | Message::Close(_) => 0,
+    }
 }
 
 fn is_size(error: &axum::Error) -> bool {

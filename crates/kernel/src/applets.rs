@@ -61,16 +61,17 @@ impl Applets {
         Ok(self.catalog.put(Shelf::AppletState, &name(key), text).await?)
     }
 
-    /// Merges, and lets the other connections on the same session know.
+    /// Merges, and lets the other connections know that watch `session`, or none if there is none.
     pub async fn push(
         &self,
         key: &AppletKey,
         data: Map<String, Value>,
+        session: Option<SessionId>,
         from: Option<u64>,
     ) -> Result<(), AppletError> {
         self.merge(key, data.clone()).await?;
         let data = Arc::new(Value::Object(data));
-        self.roster.tell(News::AppletState { session: key.session, data, from });
+        self.roster.tell(News::AppletState { session, data, from });
         Ok(())
     }
 

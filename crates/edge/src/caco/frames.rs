@@ -6,7 +6,6 @@ use jiff::{Timestamp, fmt::temporal::DateTimePrinter};
 use kernel::update::{Context, Seq, SessionId};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
-use utoipa::{PartialSchema, ToSchema, openapi};
 use uuid::Uuid;
 
 #[derive(Serialize)]
@@ -204,11 +203,3 @@ impl Serialize for Iso {
         serializer.collect_str(self)
     }
 }
-
-impl PartialSchema for Iso {
-    fn schema() -> openapi::RefOr<openapi::Schema> {
-        String::schema()
-    }
-}
-
-impl ToSchema for Iso {}

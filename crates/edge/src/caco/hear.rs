@@ -98,7 +98,18 @@ fn text(frame: &Map<String, Value>, name: &str) -> Result<Option<String>, String
 }
 
 fn place(frame: &Map<String, Value>) -> Result<Place, String> {
-    Ok(Place { session: text(frame, "sessionId")?, slug: text(frame, "appletSlug")? })
+    let (session, slug) = (text(frame, "sessionId")?, text(frame, "appletSlug")?);
+    if slug.as_deref().is_some_and(|slug| !is_slug(slug)) {
+        return Err("Invalid slug".to_owned());
+    }
+    Ok(Place { session, slug })
+}
+
+/// Small letters, digits and hyphens, with no hyphen at either end.
+pub fn is_slug(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let hyphened = text.starts_with('-') || text.ends_with('-');
+    (1..=64).contains(&text.len()) && !hyphened && text.bytes().all(|it| plain(it) || it == b'-')
 }
 
 fn after(frame: &Map<String, Value>) -> Result<Option<Seq>, String> {

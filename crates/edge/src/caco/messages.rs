@@ -6,22 +6,27 @@ use axum::{Json as Reply, extract::State};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kernel::{
     ports::StoreError,
+    state::State as SessionState,
     update::{Attachment, Fact, Message, Origin, Seq, SessionId, WhenBusy},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::{hear::Place, sessions::known};
+use super::{
+    hear::{Place, is_slug},
+    sessions::{at_most, known},
+};
 use crate::{
     App,
     error::{ApiError, ErrorBody},
-    extract::{ClientId, IdempotencyKey, Json, LARGE, SessionPath},
+    extract::{self, ClientId, IdempotencyKey, Json, LARGE, SessionPath},
 };
 
 /// How many messages the debug view shows, the newest.
 const DEBUG_MESSAGES: usize = 1000;
 const PAGE: usize = 256;
+const FLOW_CHARS: usize = 255;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -29,16 +34,22 @@ pub struct NewMessage {
     #[schema(min_length = 1)]
     prompt: String,
     /// `data:image/...;base64,...`
+    #[serde(default, deserialize_with = "extract::text")]
     image_data: Option<String>,
     /// Merged into the applet's state.
     applet_state: Option<Map<String, Value>>,
     applet_navigation: Option<Map<String, Value>>,
     #[serde(default)]
     source: SourceName,
+    #[serde(default, deserialize_with = "extract::text")]
     applet_slug: Option<String>,
+    #[serde(default, deserialize_with = "extract::text")]
     from_session: Option<String>,
+    #[serde(default, deserialize_with = "extract::text")]
     schedule_slug: Option<String>,
     /// Required for calls between agents.
+    #[serde(default, deserialize_with = "extract::text")]
+    #[schema(max_length = 255)]
     correlation_id: Option<String>,
     /// Wait for its turn instead of being refused while the session is busy.
     #[serde(default)]
@@ -74,6 +85,7 @@ pub struct Accepted {
 /// `Idempotency-Key` header, sending the same message again changes nothing and is answered alike.
 #[utoipa::path(post, path = "/api/sessions/{id}/messages", tag = "messages",
     request_body = NewMessage,
+    params(SessionPath, ClientId, IdempotencyKey),
     responses((status = 200, body = Accepted), (status = 400, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
         (status = 413, body = ErrorBody), (status = 422, body = ErrorBody)))]
@@ -92,7 +104,7 @@ pub async fn post(
     let id = known(&text)?;
     let state = app.host.roster.get(id).ok_or_else(|| ApiError::no_session(&text))?;
     if let Some(key) = &key
-        && let Some(accepted) = repeated(&app, id, key, &body.prompt).await?
+        && let Some(accepted) = repeated(&app, id, &state, key, &body.prompt).await?
     {
         return Ok(Reply(accepted));
     }
@@ -103,10 +115,13 @@ pub async fn post(
         return Err(ApiError::bad_request("Cannot post to own session"));
     }
     if let Some(flow) = &body.correlation_id {
+        at_most("correlationId", flow, FLOW_CHARS)?;
         app.host.may_post(id, flow)?;
     }
-    let image =
-        body.image_data.as_deref().filter(|data| !data.is_empty()).map(image).transpose()?;
+    let image = body.image_data.as_deref().map(image).transpose()?;
+    if [&body.applet_slug, &body.schedule_slug].into_iter().flatten().any(|it| !is_slug(it)) {
+        return Err(ApiError::bad_request("Invalid slug"));
+    }
     let origin = body.origin();
     let when_busy = if body.queue { WhenBusy::Queue } else { WhenBusy::Refuse };
     let flow = body.correlation_id.unwrap_or_default();
@@ -160,19 +175,22 @@ impl NewMessage {
 async fn repeated(
     app: &App,
     id: SessionId,
+    state: &SessionState,
     key: &str,
     prompt: &str,
 ) -> Result<Option<Accepted>, ApiError> {
     let Some(entry) = app.host.ports.log.keyed(id, key).await? else { return Ok(None) };
-    let (Fact::Said { message, .. } | Fact::Queued(message)) = entry.fact else { return Ok(None) };
-    if message.text != prompt {
+    let (said, position) = match entry.fact {
+        Fact::Said { message, .. } => (message, None),
+        Fact::Queued(message) => {
+            let place = state.queue.iter().position(|waiting| *waiting == entry.seq);
+            (message, Some(place.unwrap_or_default() + 1))
+        }
+        _ => return Ok(None),
+    };
+    if said.text != prompt {
         return Err(ApiError::key_reused());
     }
-    // Where it waits now, if it still does.
-    let state = app.host.roster.get(id);
-    let place =
-        state.and_then(|state| state.queue.iter().position(|waiting| *waiting == entry.seq));
-    let position = place.map(|place| place + 1);
     Ok(Some(Accepted { ok: true, session_id: id, queued: position.is_some(), position }))
 }
 
@@ -216,6 +234,7 @@ pub struct Done {
 ///
 /// Always succeeds: what is not running needs no stopping. Messages that wait run next.
 #[utoipa::path(post, path = "/api/sessions/{id}/cancel", tag = "messages",
+    params(SessionPath),
     responses((status = 200, body = Done)))]
 pub async fn cancel(
     State(app): State<Arc<App>>,
@@ -246,6 +265,7 @@ struct DebugMessage {
 ///
 /// The newest thousand messages.
 #[utoipa::path(get, path = "/api/debug/messages", tag = "messages",
+    params(ClientId),
     responses((status = 200, body = DebugMessages)))]
 pub async fn debug(
     State(app): State<Arc<App>>,

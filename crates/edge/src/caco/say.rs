@@ -255,8 +255,10 @@ pub fn news(news: &News) -> Line {
         Frame::GlobalEvent { event }
     };
     match news {
-        News::AppletState { session, data, .. } => {
-            write(&Frame::StateUpdate { session_id: *session, data })
+        // Between tabs nothing is said of the session: whoever hears it is there.
+        News::AppletState { session, data, from } => {
+            let session_id = session.filter(|_| from.is_none());
+            write(&Frame::StateUpdate { session_id, data })
         }
         News::Session { session, change, .. } => write(&match change {
             Change::Created => list("created", *session, None),

@@ -15,7 +15,7 @@ use super::frames::Iso;
 use crate::{
     App,
     error::{ApiError, ErrorBody},
-    extract::{ClientId, Json, Params, SessionPath},
+    extract::{self, ClientId, Json, Params, SessionPath},
 };
 
 const NAME_CHARS: usize = 500;
@@ -43,7 +43,7 @@ pub struct Current {
 /// One session, in short
 ///
 /// An unknown id is echoed with the server's own folder.
-#[utoipa::path(get, path = "/api/session", tag = "sessions", params(Which),
+#[utoipa::path(get, path = "/api/session", tag = "sessions", params(Which, ClientId),
     responses((status = 200, body = Current)))]
 pub async fn current(
     State(app): State<Arc<App>>,
@@ -101,11 +101,13 @@ struct Shown<'a> {
     /// Given by a person; empty if none was.
     name: &'a str,
     summary: Option<&'a str>,
+    #[schema(value_type = String, format = DateTime)]
     updated_at: Iso,
     is_busy: bool,
     is_unobserved: bool,
     current_intent: Option<&'a str>,
     schedule_slug: Option<&'a str>,
+    #[schema(value_type = Option<String>, format = DateTime)]
     schedule_next_run: Option<Iso>,
 }
 
@@ -151,6 +153,7 @@ struct ModelItem {
 
 /// All sessions, and the models there are
 #[utoipa::path(get, path = "/api/sessions", tag = "sessions",
+    params(ClientId),
     responses((status = 200, body = SessionList)))]
 pub async fn list(
     State(app): State<Arc<App>>,
@@ -203,6 +206,7 @@ pub struct Created {
 ///
 /// It becomes the client's active session; the one before keeps running.
 #[utoipa::path(post, path = "/api/sessions", tag = "sessions", request_body = NewSession,
+    params(ClientId),
     responses((status = 200, body = Created), (status = 400, body = ErrorBody)))]
 pub async fn create(
     State(app): State<Arc<App>>,
@@ -256,6 +260,7 @@ pub struct Resumed {
 ///
 /// Makes it the client's active one.
 #[utoipa::path(post, path = "/api/sessions/{id}/resume", tag = "sessions",
+    params(SessionPath, ClientId),
     responses((status = 200, body = Resumed), (status = 400, body = ErrorBody)))]
 pub async fn resume(
     State(app): State<Arc<App>>,
@@ -297,6 +302,7 @@ pub struct Observed {
 
 /// Mark a session as seen
 #[utoipa::path(post, path = "/api/sessions/{id}/observe", tag = "sessions",
+    params(SessionPath),
     responses((status = 200, body = Observed), (status = 404, body = ErrorBody)))]
 pub async fn observe(
     State(app): State<Arc<App>>,
@@ -315,6 +321,7 @@ pub struct Changes {
     name: Option<String>,
     /// How to set up the environment, for the agent.
     env_hint: Option<String>,
+    #[serde(default, deserialize_with = "extract::object")]
     set_context: Option<SetContext>,
 }
 
@@ -344,6 +351,7 @@ pub struct Success {
 
 /// Change what is known about a session
 #[utoipa::path(patch, path = "/api/sessions/{id}", tag = "sessions", request_body = Changes,
+    params(SessionPath),
     responses((status = 200, body = Success), (status = 400, body = ErrorBody),
         (status = 404, body = ErrorBody)))]
 pub async fn amend(
@@ -376,7 +384,7 @@ pub async fn amend(
     Ok(Reply(Success { success: true }))
 }
 
-fn at_most(field: &str, text: &str, limit: usize) -> Result<(), ApiError> {
+pub fn at_most(field: &str, text: &str, limit: usize) -> Result<(), ApiError> {
     if text.chars().nth(limit).is_none() {
         return Ok(());
     }
@@ -392,6 +400,7 @@ pub struct Deleted {
 
 /// Delete a session
 #[utoipa::path(delete, path = "/api/sessions/{id}", tag = "sessions",
+    params(SessionPath, ClientId),
     responses((status = 200, body = Deleted), (status = 400, body = ErrorBody)))]
 pub async fn delete(
     State(app): State<Arc<App>>,
@@ -431,6 +440,7 @@ pub struct Standing {
 
 /// How a session stands
 #[utoipa::path(get, path = "/api/sessions/{id}/state", tag = "sessions",
+    params(SessionPath),
     responses((status = 200, body = Standing), (status = 404, body = ErrorBody)))]
 pub async fn state(
     State(app): State<Arc<App>>,

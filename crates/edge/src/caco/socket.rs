@@ -11,6 +11,7 @@ use std::{
 
 use axum::extract::ws::Utf8Bytes;
 use kernel::{
+    applets::AppletKey,
     feed::{Feed, Heard},
     host::OpenError,
     roster::{Change, News},
@@ -54,6 +55,8 @@ pub struct Connection {
 /// The session this connection is subscribed to.
 struct Watching {
     feed: Feed,
+    /// The last of its facts that has been put into words.
+    told: Seq,
     /// A request to tell its past.
     history: Option<Asked>,
     /// Whether the sentence being spoken is wanted from its beginning.
@@ -97,28 +100,37 @@ impl Connection {
                 self.subscribe(&session, after).await.map_err(|error| complain(None, &error))?;
             }
             Wish::History { session, after, id } => {
-                let asked = Asked { session, id };
-                self.history(asked, after).await.map_err(|error| complain(None, &error))?;
+                let asked = Asked { session, id: id.clone() };
+                self.history(asked, after).await.map_err(|error| complain(id, &error))?;
             }
             Wish::SetState { data, place, id } => {
-                let key = self.key(place).await.map_err(|error| complain(id.clone(), &error))?;
-                let pushed = self.app.host.applets.push(&key, data, Some(self.number)).await;
+                let named = place.session.is_some();
+                let key = self.key(place, id.as_ref()).await?;
+                // Without a subscription it is told to those who have none either.
+                let told = if named { key.session } else { self.watched() };
+                let pushed = self.app.host.applets.push(&key, data, told, Some(self.number)).await;
                 pushed.map_err(|error| complain(id, &error))?;
             }
             Wish::GetState { place, id } => {
-                let state = async { self.app.host.applets.state(&self.key(place).await?).await };
-                let data = state.await.map_err(|error| complain(id.clone(), &error))?;
+                let key = self.key(place, id.as_ref()).await?;
+                let state = self.app.host.applets.state(&key).await;
+                let data = state.map_err(|error| complain(id.clone(), &error))?;
                 self.answer(&Frame::State { id: id.as_ref(), data: &data });
             }
         }
         Ok(())
     }
 
-    async fn key(
-        &self,
-        place: Place,
-    ) -> Result<kernel::applets::AppletKey, kernel::ports::StoreError> {
-        self.app.clients.applet_key(&self.client, place, self.watched()).await
+    async fn key(&self, place: Place, id: Option<&Value>) -> Result<AppletKey, Complaint> {
+        if let Some(text) = &place.session {
+            let known = SessionId::parse(text).and_then(|it| self.app.host.roster.get(it));
+            if known.is_none() {
+                let error = format!("Session not found: {text}");
+                return Err(Complaint { id: id.cloned(), error });
+            }
+        }
+        let key = self.app.clients.applet_key(&self.client, place, self.watched()).await;
+        key.map_err(|error| complain(id.cloned(), &error))
     }
 
     /// A name nothing goes by is accepted: its events come if it appears.
@@ -128,7 +140,12 @@ impl Connection {
         let Some(id) = SessionId::parse(session) else { return Ok(()) };
         match self.app.host.feed(id, after).await {
             Ok(feed) => {
-                self.watching = Some(Watching { feed, history: None, join: after.is_some() });
+                self.watching = Some(Watching {
+                    told: feed.last(),
+                    feed,
+                    history: None,
+                    join: after.is_some(),
+                });
             }
             Err(OpenError::Unknown(_)) => self.awaited = Some((id, false)),
             Err(error) => return Err(error),
@@ -156,7 +173,12 @@ impl Connection {
             self.histories.push_back(History { asked, feed });
             return Ok(());
         }
-        let before = self.watching.replace(Watching { feed, history: Some(asked), join: true });
+        let before = self.watching.replace(Watching {
+            told: feed.last(),
+            feed,
+            history: Some(asked),
+            join: true,
+        });
         // A request that this one overtakes is answered with it, not forgotten.
         if let Some(Watching { feed, history: Some(asked), .. }) = before {
             self.complete(&asked, feed.last());
@@ -172,8 +194,10 @@ impl Connection {
         if matches!(&heard, Some(Heard::Live(told)) if matches!(told.update, Update::Fact(_))) {
             self.spread_waiting();
         }
-        let Some(Watching { feed, history, join }) = &mut self.watching else { return };
+        let Some(Watching { feed, told, history, join }) = &mut self.watching else { return };
         let session = feed.session().id();
+        // Whatever it is, it is what the feed has come to.
+        *told = feed.last();
         match heard {
             Some(Heard::Past(entry)) => {
                 gather(&mut self.out, self.deltas, &say::past(session, &entry));
@@ -261,8 +285,8 @@ impl Connection {
     /// Whether the watched session must first tell of what led to it.
     fn is_early(&self, news: &News) -> bool {
         match (news, &self.watching) {
-            (News::Session { session, after, .. }, Some(Watching { feed, .. })) => {
-                *session == feed.session().id() && feed.last() < *after
+            (News::Session { session, after, .. }, Some(Watching { feed, told, .. })) => {
+                *session == feed.session().id() && *told < *after
             }
             _ => false,
         }
@@ -327,7 +351,8 @@ impl Dialect for Connection {
         if let Some((session, true)) = self.awaited {
             let feed = self.app.host.feed(session, Some(Seq(0))).await.ok();
             // Should it be gone again, there is nothing to hear.
-            self.watching = feed.map(|feed| Watching { feed, history: None, join: true });
+            self.watching =
+                feed.map(|feed| Watching { told: feed.last(), feed, history: None, join: true });
             self.awaited = None;
         }
         if self.out.is_empty() {

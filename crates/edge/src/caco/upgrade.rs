@@ -17,7 +17,7 @@ use crate::{
     error::{ApiError, ErrorBody},
     extract::ClientId,
     listen::Peer,
-    socket::{FRAME_BYTES, WRITE_BUFFER, pump},
+    socket::{READ_BYTES, WRITE_BUFFER, pump},
 };
 
 type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
@@ -61,8 +61,8 @@ fn open(
     };
     let (peer, closing) = (request.extensions().get::<Peer>().cloned(), app.closing.subscribe());
     upgrade
-        .max_message_size(FRAME_BYTES)
-        .max_frame_size(FRAME_BYTES)
+        .max_message_size(READ_BYTES)
+        .max_frame_size(READ_BYTES)
         .write_buffer_size(WRITE_BUFFER)
         .on_upgrade(|socket| pump(socket, Connection::new(app, client), closing, peer))
 }

@@ -1,0 +1,216 @@
+//! A server on a port of its own, over fakes that outlive it.
+
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+
+use edge::{Edge, Keys, Settings};
+use kernel::host::Host;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use testkit::{World, model::Script};
+use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot};
+
+use super::{Ask, Socket};
+
+pub struct House {
+    pub world: World,
+    folder: TempDir,
+    settings: Settings,
+    server: Option<Server>,
+}
+
+/// Lives in a runtime of its own, so that it can be killed with all its tasks.
+struct Server {
+    runtime: Runtime,
+    address: SocketAddr,
+    login_url: String,
+    stop: oneshot::Sender<()>,
+    stopped: oneshot::Receiver<()>,
+}
+
+impl House {
+    pub async fn new(scripts: impl IntoIterator<Item = Script>) -> Self {
+        Self::over(World::new(scripts)).await
+    }
+
+    pub async fn over(world: World) -> Self {
+        Self::with(world, Settings::default()).await
+    }
+
+    pub async fn with(world: World, settings: Settings) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("work")).unwrap();
+        let mut house = Self { world, folder, settings, server: None };
+        house.start().await;
+        house
+    }
+
+    /// Kills the server, as a power cut would, and starts another over what it had stored.
+    pub async fn restart(&mut self) {
+        self.kill().await;
+        self.start().await;
+    }
+
+    pub async fn kill(&mut self) {
+        let runtime = self.server.take().unwrap().runtime;
+        let dead = move || runtime.shutdown_timeout(Duration::from_secs(10));
+        tokio::task::spawn_blocking(dead).await.unwrap();
+    }
+
+    /// Ends the server as a signal would, and returns when it has.
+    pub async fn stop(&mut self) {
+        let Server { runtime, stop, stopped, .. } = self.server.take().unwrap();
+        stop.send(()).unwrap();
+        stopped.await.unwrap();
+        runtime.shutdown_background();
+    }
+
+    pub async fn start(&mut self) {
+        let mut ports = self.world.ports();
+        ports.workspace = self.workspace();
+        let (keys, settings) = (self.keys(), self.settings.clone());
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let (stop, stopping) = oneshot::channel();
+        let (finished, stopped) = oneshot::channel();
+        let started = runtime.spawn(async move {
+            let host = Host::start(ports, kernel::host::Settings::default()).await.unwrap();
+            host.recover().await;
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let edge = Edge::new(host, keys, settings, listener, Arc::new(String::new)).unwrap();
+            let (address, login_url) = (edge.address(), edge.login_url().unwrap());
+            tokio::spawn(async move {
+                edge.serve(async { drop(stopping.await) }).await.unwrap();
+                finished.send(()).ok();
+            });
+            (address, login_url)
+        });
+        let (address, login_url) = started.await.unwrap();
+        self.server = Some(Server { runtime, address, login_url, stop, stopped });
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.server.as_ref().unwrap().address
+    }
+
+    /// The path and query of the printed login address.
+    pub fn login_path(&self) -> &str {
+        let url = &self.server.as_ref().unwrap().login_url;
+        url.strip_prefix(&format!("http://{}", self.address())).unwrap()
+    }
+
+    /// Where sessions work that name no folder of their own.
+    pub fn workspace(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("work")
+    }
+
+    pub fn cwd(&self) -> String {
+        self.workspace().to_str().unwrap().to_owned()
+    }
+
+    pub fn keys(&self) -> Keys {
+        Keys::open(self.folder.path().join("key")).unwrap()
+    }
+
+    pub fn key(&self) -> String {
+        self.keys().show().unwrap().unwrap()
+    }
+
+    /// A request with the key, to be dressed up and sent.
+    pub fn ask(&self, method: &str, path: &str) -> Ask {
+        Ask::new(self.address(), method, path).header("authorization", &self.bearer())
+    }
+
+    /// The same from somebody without a key.
+    pub fn ask_without_key(&self, method: &str, path: &str) -> Ask {
+        Ask::new(self.address(), method, path)
+    }
+
+    pub fn bearer(&self) -> String {
+        format!("Bearer {}", self.key())
+    }
+
+    pub async fn get(&self, path: &str) -> (u16, Value) {
+        self.ask("GET", path).send().await.json()
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> (u16, Value) {
+        self.ask("POST", path).json(&body).send().await.json()
+    }
+
+    pub async fn patch(&self, path: &str, body: Value) -> (u16, Value) {
+        self.ask("PATCH", path).json(&body).send().await.json()
+    }
+
+    pub async fn delete(&self, path: &str) -> (u16, Value) {
+        self.ask("DELETE", path).send().await.json()
+    }
+
+    /// A new session's name.
+    pub async fn session(&self) -> String {
+        let (status, created) = self.post("/api/sessions", json!({})).await;
+        assert_eq!(status, 200, "{created}");
+        created["sessionId"].as_str().unwrap().to_owned()
+    }
+
+    /// Says something that must be taken.
+    pub async fn say(&self, id: &str, prompt: &str) {
+        let answer = self.message(id, json!({ "prompt": prompt })).await;
+        assert_eq!(answer, (200, json!({ "ok": true, "sessionId": id })));
+    }
+
+    pub async fn message(&self, id: &str, body: Value) -> (u16, Value) {
+        self.post(&format!("/api/sessions/{id}/messages"), body).await
+    }
+
+    /// Says something and waits until the turn is over; returns all that was heard.
+    pub async fn turn(&self, id: &str, body: Value) -> Vec<Value> {
+        let mut socket = self.socket().await;
+        socket.subscribe(id).await;
+        let (status, answer) = self.message(id, body).await;
+        assert_eq!(status, 200, "{answer}");
+        socket.turn().await
+    }
+
+    pub async fn socket(&self) -> Socket {
+        let headers = [("authorization", self.bearer())];
+        Socket::open(self.address(), "/ws", &headers).await.unwrap()
+    }
+
+    /// A socket that hears a session.
+    pub async fn listener(&self, id: &str) -> Socket {
+        let mut socket = self.socket().await;
+        socket.subscribe(id).await;
+        socket
+    }
+
+    /// The events of a session's history, as they are replayed.
+    pub async fn history(&self, id: &str) -> Vec<Value> {
+        self.socket().await.history(id, json!({})).await
+    }
+
+    /// The log as it is kept.
+    pub async fn log(&self, id: &str) -> Value {
+        let (status, log) = self.get(&format!("/api/log?session={id}")).await;
+        assert_eq!(status, 200, "{log}");
+        log
+    }
+
+    /// Everything a request could have changed.
+    pub async fn snapshot(&self, id: &str) -> Value {
+        let (_, sessions) = self.get("/api/sessions").await;
+        let (_, preferences) = self.get("/api/preferences").await;
+        let (_, state) = self.get(&format!("/api/sessions/{id}/state")).await;
+        json!([sessions, preferences, state, self.log(id).await])
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        if let Some(server) = self.server.take() {
+            server.runtime.shutdown_background();
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! A house to visit, and clients that visit it.
+
+mod client;
+mod house;
+mod socket;
+
+use serde_json::{Value, json};
+
+pub use client::{Ask, Reply, exchange};
+pub use house::House;
+pub use socket::{Socket, ids, persisted, shorts};
+
+/// How every error looks.
+pub fn error(code: &str, text: &str) -> Value {
+    json!({ "error": text, "code": code })
+}
+
+pub fn bad(text: &str) -> (u16, Value) {
+    (400, error("BAD_REQUEST", text))
+}
+
+pub fn no_session(id: &str) -> (u16, Value) {
+    (404, error("NOT_FOUND", &format!("Session not found: {id}")))
+}

@@ -1,0 +1,14 @@
+//! The first door as its clients meet it: a real server, spoken to over HTTP and WebSocket.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+mod access;
+mod bad_input;
+mod common;
+mod messages;
+mod openapi;
+mod preferences;
+mod resume;
+mod secrets;
+mod sessions;
+mod socket;
+mod turns;

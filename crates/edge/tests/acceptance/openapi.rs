@@ -1,0 +1,70 @@
+//! The description of the API, which must be whole and true.
+
+use serde_json::Value;
+
+use crate::common::House;
+
+#[tokio::test]
+async fn the_description_names_every_route_and_all_its_answers() {
+    let house = House::new([]).await;
+    let (status, api) = house.get("/api/openapi.json").await;
+    assert_eq!(status, 200);
+    let routes = [
+        ("get", "/api/session", &["200"][..]),
+        ("get", "/api/sessions", &["200"]),
+        ("post", "/api/sessions", &["200", "400"]),
+        ("patch", "/api/sessions/{id}", &["200", "400", "404"]),
+        ("delete", "/api/sessions/{id}", &["200", "400"]),
+        ("post", "/api/sessions/{id}/resume", &["200", "400"]),
+        ("post", "/api/sessions/{id}/observe", &["200", "404"]),
+        ("get", "/api/sessions/{id}/state", &["200", "404"]),
+        ("post", "/api/sessions/{id}/messages", &["200", "400", "404", "409", "413", "422"]),
+        ("post", "/api/sessions/{id}/cancel", &["200"]),
+        ("get", "/api/preferences", &["200"]),
+        ("post", "/api/preferences", &["200", "400"]),
+        ("get", "/api/models", &["200", "500"]),
+        ("get", "/api/usage", &["200"]),
+        ("get", "/api/debug/messages", &["200"]),
+        ("get", "/api/log", &["200", "404"]),
+        ("post", "/api/socket-token", &["200", "401"]),
+    ];
+    for (method, path, statuses) in routes {
+        let operation = &api["paths"][path][method];
+        assert!(operation["summary"].is_string(), "{method} {path} says what it does");
+        for status in statuses {
+            let answer = &operation["responses"][status];
+            let schema = &answer["content"]["application/json"]["schema"];
+            assert!(schema.is_object(), "{method} {path} {status}: {answer}");
+        }
+        let named = path.contains("{id}");
+        let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+        let id = parameters.iter().any(|it| it["name"] == "id" && it["in"] == "path");
+        assert_eq!(id, named, "{method} {path} describes what it is named by");
+    }
+    let paths = api["paths"].as_object().unwrap();
+    let count: usize = paths.values().map(|path| path.as_object().unwrap().len()).sum();
+    assert_eq!(count, routes.len(), "and no other: {:?}", paths.keys());
+}
+
+#[tokio::test]
+async fn every_reference_in_the_description_leads_somewhere() {
+    let house = House::new([]).await;
+    let (_, api) = house.get("/api/openapi.json").await;
+    let mut seen = 0;
+    let mut open = vec![&api];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(items) => open.extend(items),
+            Value::Object(fields) => {
+                if let Some(Value::String(reference)) = fields.get("$ref") {
+                    let pointer = reference.strip_prefix('#').unwrap();
+                    assert!(api.pointer(pointer).is_some(), "{reference} leads nowhere");
+                    seen += 1;
+                }
+                open.extend(fields.values());
+            }
+            _ => (),
+        }
+    }
+    assert!(seen > 20, "only {seen} references");
+}
