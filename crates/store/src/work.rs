@@ -116,16 +116,17 @@ impl Append {
             return Ok(Err(StoreError::Conflict(session)));
         }
         let last = rows.last().map_or(before, |row| row.seq);
-        let number = match found {
-            Some(Found { number, .. }) => {
-                connection
-                    .prepare_cached("UPDATE sessions SET last = ?2, state = ?3 WHERE number = ?1")?
-                    .execute((number, last, state))?;
-                number
-            }
-            None => connection
+        let number = if let Some(Found { number, .. }) = found {
+            connection
+                .prepare_cached("UPDATE sessions SET last = ?2, state = ?3 WHERE number = ?1")?
+                .execute((number, last, state))?;
+            number
+        } else {
+            // What was noted before it began is not its own.
+            drafts.forget(session);
+            connection
                 .prepare_cached("INSERT INTO sessions (id, last, state) VALUES (?1, ?2, ?3)")?
-                .insert((session.0.as_bytes(), last, state))?,
+                .insert((session.0.as_bytes(), last, state))?
         };
         let mut insert = connection.prepare_cached(
             "INSERT INTO facts (session, seq, at, key, fact) VALUES (?1, ?2, ?3, ?4, ?5)",
