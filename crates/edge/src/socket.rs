@@ -20,7 +20,7 @@ pub const WRITE_BUFFER: usize = 8 * 1024;
 const PING: Duration = Duration::from_secs(30);
 /// A peer that has been silent for so long, our pings included, is gone.
 const SILENCE: Duration = Duration::from_secs(75);
-/// A peer that has taken nothing for so long is told to come back when it can.
+/// A peer that has not taken what waits for it in so long is told to come back when it can.
 const STALL: Duration = Duration::from_secs(30);
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long the dialect may think about what is left to say when everything ends.

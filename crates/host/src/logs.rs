@@ -8,7 +8,8 @@ use crate::cli::LogFormat;
 
 /// From now on what is logged goes to stderr, if `MEGARON_LOG` or `RUST_LOG` or else `usual` lets it.
 pub fn begin(format: LogFormat, usual: &str) -> anyhow::Result<()> {
-    let lines = fmt().with_env_filter(filter(usual)?).with_writer(io::stderr);
+    let lines =
+        fmt().with_env_filter(filter(usual)?).with_writer(io::stderr).log_internal_errors(false);
     let begun = match format {
         LogFormat::Text => lines.with_ansi(in_colour()).try_init(),
         LogFormat::Json => lines.json().flatten_event(true).try_init(),

@@ -51,6 +51,22 @@ async fn when_nothing_can_be_written_the_caller_is_told_and_nothing_acknowledged
 }
 
 #[tokio::test]
+async fn a_log_that_cannot_be_written_breaks_nothing_else() {
+    let home = Home::new();
+    let server = home.serve_logging_to_file().await;
+    let client = Client::of(&home);
+    let session = client.create().await;
+    server.limit_files(Some(0));
+    let message = json!({ "prompt": "/long 2" });
+    for _ in 0..3 {
+        assert_eq!(client.say(&session, message.clone(), "").await.unwrap().0, 500);
+    }
+    server.limit_files(None);
+    client.post(&session, "/long 2").await;
+    client.idle(&session).await;
+}
+
+#[tokio::test]
 async fn a_turn_that_cannot_be_recorded_is_told_of_and_recorded_when_there_is_room_again() {
     let home = Home::new();
     let mut server = home.serve(&["--drain", "1"]).await;

@@ -1,7 +1,7 @@
 //! The real program on a data directory and a port of its own, started and ended at will.
 
 use std::{
-    fs,
+    fs::{self, File},
     net::TcpListener,
     path::PathBuf,
     process::{ExitStatus, Stdio},
@@ -32,15 +32,27 @@ impl Home {
     }
 
     pub async fn serve(&self, args: &[&str]) -> Server {
+        self.serve_logging(args, Stdio::piped()).await
+    }
+
+    /// With its log in a file beside the data, which takes up room as well.
+    pub async fn serve_logging_to_file(&self) -> Server {
+        let log = File::create(self.dir.path().join("log")).unwrap();
+        self.serve_logging(&[], log.into()).await
+    }
+
+    async fn serve_logging(&self, args: &[&str], log: Stdio) -> Server {
         // A file that would grow too large is an error to be handled, not a reason to die: only
         // whoever starts a program can say so for it without unsafe code.
         let mut command = Command::new("sh");
         command.args(["-c", r#"trap "" XFSZ; exec "$0" "$@""#, env!("CARGO_BIN_EXE_megaron")]);
         let listen = format!("127.0.0.1:{}", self.port);
         self.dress(&mut command, &["serve", "--no-open", "--listen", &listen]).args(args);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        command.stdout(Stdio::piped()).stderr(log).kill_on_drop(true);
         let mut child = command.spawn().unwrap();
-        tokio::spawn(pass_on(child.stderr.take().unwrap()));
+        if let Some(log) = child.stderr.take() {
+            tokio::spawn(pass_on(log));
+        }
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         within("the server to listen", stdout.read_line(&mut line)).await.unwrap();
@@ -69,7 +81,7 @@ impl Home {
     }
 }
 
-/// Shown if the test fails. Not a file, which might have to be as small as those of the server.
+/// Shown if the test fails.
 async fn pass_on(stderr: ChildStderr) {
     let mut lines = BufReader::new(stderr).lines();
     while let Ok(Some(line)) = lines.next_line().await {
