@@ -33,6 +33,7 @@ export class Hall {
   private flushing = false;
   private outbox = Promise.resolve();
   private observing: ReturnType<typeof setTimeout> | undefined;
+  private leaving = new Set<string>();
   private connection = new Connection({
     link: (link) => this.linked(link),
     following: () => this.again(),
@@ -88,7 +89,12 @@ export class Hall {
   }
 
   async remove(id: string) {
-    if (!(await this.wish(api.remove(id)))) return;
+    // What is on its way out is not looked at any more.
+    this.leaving.add(id);
+    if (!(await this.wish(api.remove(id)))) {
+      this.leaving.delete(id);
+      return;
+    }
     this.threads.delete(id);
     this.roster.removed(id);
     if (this.current === id) this.open('');
@@ -206,7 +212,7 @@ export class Hall {
     clearTimeout(this.observing);
     if (document.hidden) return;
     this.observing = setTimeout(() => {
-      if (!this.roster.find(id)) return;
+      if (!this.roster.find(id) || this.leaving.has(id)) return;
       // Not seen after all is no harm: the next turn or the next visit asks again.
       api.observe(id).catch((error: unknown) => this.explain(error));
     }, 100);
