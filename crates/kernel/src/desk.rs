@@ -238,8 +238,9 @@ impl Desk {
     }
 
     async fn amend(&mut self, amendment: Amendment) -> Result<(), StoreError> {
-        let Amendment { name, env_hint, context } = amendment;
+        let Amendment { name, env_hint, context, model } = amendment;
         let mut facts = Vec::new();
+        facts.extend(model.map(|model| Fact::ModelChanged { model }));
         facts.extend(name.map(|name| Fact::Renamed { name }));
         facts.extend(env_hint.map(|hint| Fact::EnvHinted { hint }));
         facts.extend(context.map(|change| self.state.changed_by(change)));
@@ -359,6 +360,7 @@ impl Desk {
                     reasoning: self.draft.reasoning.clone(),
                     calls: Vec::new(),
                     usage: None,
+                    trace: None,
                     partial: true,
                 }));
             }
@@ -410,7 +412,10 @@ impl Desk {
                 self.draft.step = *step;
                 self.draft.reasoning.push_str(delta);
             }
-            Signal::Intent { .. } | Signal::Unrecorded { .. } => (),
+            Signal::Intent { .. }
+            | Signal::Calling { .. }
+            | Signal::Retrying { .. }
+            | Signal::Unrecorded { .. } => (),
         }
         let at = self.ports.clock.now();
         self.publish(Update::Signal { after: self.state.last, at, signal });

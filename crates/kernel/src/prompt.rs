@@ -4,14 +4,20 @@ use std::collections::HashSet;
 
 use crate::{
     ports::{Log, StoreError},
-    state::State,
+    state::{State, SummedUp},
+    tokens,
     toolbox::ToolSpec,
     update::{
-        Answer, Attachment, Entry, Fact, Message, Origin, Output, Seq, SessionId, ToolRequest,
+        Answer, Attachment, Compaction, Entry, Fact, Message, Origin, Output, Seq, SessionId,
+        ToolRequest, Trace,
     },
 };
 
 const PAGE: usize = 128;
+/// How much of a tool's result a model is shown; the rest it can ask for.
+pub const RESULT_BYTES: usize = 32 * 1024;
+/// Pictures are dear: so many of the newest messages that have any keep them.
+const WITH_IMAGES: usize = 2;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prompt {
@@ -23,7 +29,7 @@ pub struct Prompt {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
     User { text: String, images: Vec<Attachment> },
-    Assistant { text: String, reasoning: String, calls: Vec<ToolRequest> },
+    Assistant { text: String, reasoning: String, calls: Vec<ToolRequest>, trace: Option<Trace> },
     Result { call: String, output: Output },
 }
 
@@ -31,75 +37,124 @@ impl Part {
     /// What a fact means to a model, if anything.
     pub fn of(fact: Fact) -> Option<Self> {
         match fact {
-            Fact::Said { message, .. } => Some(Self::User {
-                text: format!("{}{}", mark(&message.origin), message.text),
-                images: message.attachments,
-            }),
-            Fact::Answered(Answer { text, reasoning, calls, .. }) => {
-                Some(Self::Assistant { text, reasoning, calls })
+            Fact::Said { message, .. } => {
+                Some(Self::User { text: marked(&message), images: message.attachments })
             }
-            Fact::ToolReturned { call, output } => Some(Self::Result { call, output }),
+            Fact::Answered(Answer { text, reasoning, calls, trace, .. }) => {
+                Some(Self::Assistant { text, reasoning, calls, trace })
+            }
+            Fact::ToolReturned { call, output } => {
+                Some(Self::Result { output: capped(&call, output), call })
+            }
             Fact::Opened { .. }
             | Fact::Renamed { .. }
             | Fact::EnvHinted { .. }
+            | Fact::ModelChanged { .. }
             | Fact::ContextChanged { .. }
             | Fact::Observed
             | Fact::Queued(_)
             | Fact::StepStarted { .. }
+            | Fact::CompactionStarted
+            | Fact::CompactionEnded(_)
             | Fact::TurnEnded(_) => None,
         }
     }
+}
 
-    fn size(&self) -> usize {
-        match self {
-            Self::User { text, .. } | Self::Result { output: Output::Done { text }, .. } => {
-                text.len()
-            }
-            Self::Assistant { text, calls, .. } => {
-                let args = |call: &ToolRequest| call.name.len() + call.args.to_string().len();
-                text.len() + calls.iter().map(args).sum::<usize>()
-            }
-            Self::Result { output: Output::Failed { message }, .. } => message.len(),
-            Self::Result { output: Output::Interrupted, .. } => 0,
+/// A long result is cut, with a word on how to read on.
+fn capped(call: &str, output: Output) -> Output {
+    match output {
+        Output::Done { text } if text.len() > RESULT_BYTES => {
+            let end = text.floor_char_boundary(RESULT_BYTES);
+            let (shown, size) = (&text[..end], text.len());
+            let text = format!(
+                "{shown}\n[cut after {end} of {size} bytes; read on with read_result, call \
+                 \"{call}\", offset {end}]"
+            );
+            Output::Done { text }
         }
+        other => other,
     }
 }
 
-/// Tells the model who speaks, when it is not the person.
-fn mark(origin: &Origin) -> String {
-    match origin {
-        Origin::User => String::new(),
-        Origin::Applet { slug } => format!("[applet:{slug}] "),
-        Origin::Agent { session } => format!("[agent:{session}] "),
-        Origin::Schedule { slug } => format!("[scheduler:{slug}] "),
+/// What a message says to a model, which is told who speaks when it is not the person.
+pub fn marked(message: &Message) -> String {
+    let text = &message.text;
+    match &message.origin {
+        Origin::User => text.clone(),
+        Origin::Applet { slug } => format!("[applet:{slug}] {text}"),
+        Origin::Agent { session } => format!("[agent:{session}] {text}"),
+        Origin::Schedule { slug } => format!("[scheduler:{slug}] {text}"),
     }
 }
 
-/// The newest part of a conversation that fits into `budget` bytes, read from the log page by page.
-/// The message being answered is always in it.
+/// The newest part of a conversation that fits into `budget` tokens, read from the log page by
+/// page down to the last summary. The message being answered is always in it.
 pub async fn recall(
     log: &dyn Log,
     session: SessionId,
     state: &State,
-    budget: usize,
+    budget: u64,
 ) -> Result<Vec<Part>, StoreError> {
     let (mut parts, mut size, mut before) = (Vec::new(), 0, state.last.next());
     let answering = state.turn.as_ref().map_or(Seq(0), |turn| turn.said);
-    'pages: loop {
+    let summed_up = state.summed_up.map_or(Seq(0), |summed_up| summed_up.upto);
+    'pages: while before > summed_up.next() {
         let page = log.read_back(session, before, PAGE).await?;
         let Some(oldest) = page.last() else { break };
         before = oldest.seq;
         for Entry { seq, fact, .. } in page {
             let Some(part) = Part::of(fact) else { continue };
-            size += part.size();
-            if size > budget && seq < answering {
+            size += tokens::of_part(&part);
+            if seq <= summed_up || (size > budget && seq < answering) {
                 break 'pages;
             }
             parts.push(part);
         }
     }
+    if answering > Seq(0) && answering <= summed_up {
+        // What is being answered is worth its own words even so.
+        let said = log.read(session, answering.before(), 1).await?.pop();
+        parts.extend(said.and_then(|entry| Part::of(entry.fact)));
+    }
+    parts.extend(summary(log, session, state).await?);
     parts.reverse();
-    Ok(pair(parts))
+    let mut parts = pair(parts);
+    forget_old_images(&mut parts);
+    Ok(parts)
+}
+
+/// What the past was summed up to, if it was.
+async fn summary(
+    log: &dyn Log,
+    session: SessionId,
+    state: &State,
+) -> Result<Option<Part>, StoreError> {
+    let Some(SummedUp { at, .. }) = state.summed_up else { return Ok(None) };
+    let found = log.read(session, at.before(), 1).await?.pop().map(|entry| entry.fact);
+    let Some(Fact::CompactionEnded(Compaction::Done { summary, .. })) = found else {
+        return Ok(None);
+    };
+    let text = format!("[What happened before, summed up]\n{summary}");
+    Ok(Some(Part::User { text, images: Vec::new() }))
+}
+
+fn forget_old_images(parts: &mut [Part]) {
+    let mut seen = 0;
+    for part in parts.iter_mut().rev() {
+        let Part::User { text, images } = part else { continue };
+        if images.is_empty() {
+            continue;
+        }
+        seen += 1;
+        if seen > WITH_IMAGES {
+            for image in images.drain(..) {
+                text.push_str("\n[picture left out: ");
+                text.push_str(&image.name);
+                text.push(']');
+            }
+        }
+    }
 }
 
 /// Begins with a message, and gives every call its result right behind it: models accept nothing
@@ -155,11 +210,6 @@ pub fn system(state: &State) -> String {
     text
 }
 
-/// What a message says to a model, for dialects that show it.
-pub fn marked(message: &Message) -> String {
-    format!("{}{}", mark(&message.origin), message.text)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -178,7 +228,7 @@ mod tests {
             title: "t".into(),
         };
         let calls = ids.iter().map(call).collect();
-        Part::Assistant { text: String::new(), reasoning: String::new(), calls }
+        Part::Assistant { text: String::new(), reasoning: String::new(), calls, trace: None }
     }
 
     fn result(call: &str, output: Output) -> Part {
@@ -218,6 +268,27 @@ mod tests {
         assert_eq!(text(Origin::Applet { slug: "calc".into() }), "[applet:calc] hi");
         assert_eq!(text(Origin::Agent { session: "s".into() }), "[agent:s] hi");
         assert_eq!(text(Origin::Schedule { slug: "daily".into() }), "[scheduler:daily] hi");
+    }
+
+    #[test]
+    fn a_long_result_is_cut_with_a_word_on_how_to_read_on() {
+        let text = "ä".repeat(RESULT_BYTES);
+        let Output::Done { text } = capped("c1", Output::Done { text }) else { panic!("not done") };
+        let note = "\n[cut after 32768 of 65536 bytes; read on with read_result, call \"c1\", offset 32768]";
+        assert_eq!(text, format!("{}{note}", "ä".repeat(RESULT_BYTES / 2)));
+    }
+
+    #[test]
+    fn only_the_newest_pictures_are_shown_again() {
+        let image = |name: &str| Attachment {
+            path: name.into(),
+            mime: "image/png".into(),
+            name: name.into(),
+        };
+        let with = |name: &str| Part::User { text: "look".into(), images: vec![image(name)] };
+        let mut parts = vec![with("a"), user("b"), with("c"), with("d")];
+        forget_old_images(&mut parts);
+        assert_eq!(parts, [user("look\n[picture left out: a]"), user("b"), with("c"), with("d")]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::update::{Answer, Context, ContextChange, Entry, Fact, Outcome, Seq};
+use crate::update::{Answer, Compaction, Context, ContextChange, Entry, Fact, Outcome, Seq};
 
 /// How much of the first message makes a summary.
 const SUMMARY_CHARS: usize = 80;
@@ -36,6 +36,31 @@ pub struct State {
     pub queue: VecDeque<Seq>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<OpenTurn>,
+    /// How many tokens the last step filled, as its provider counted them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filled: Option<u64>,
+    pub spent: Spent,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summed_up: Option<SummedUp>,
+}
+
+/// What a session has used in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Spent {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// In US dollars, as far as prices are known.
+    pub cost: f64,
+}
+
+/// The past that a model is shown as a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SummedUp {
+    /// The last fact it covers.
+    pub upto: Seq,
+    /// Where the summary is.
+    pub at: Seq,
 }
 
 /// A turn that has begun and not ended.
@@ -60,6 +85,11 @@ impl State {
                 self.updated_at = *at;
             }
             Fact::Renamed { name } => self.name.clone_from(name),
+            Fact::ModelChanged { model } => {
+                self.model.clone_from(model);
+                // Another model counts in other tokens.
+                self.filled = None;
+            }
             Fact::EnvHinted { hint } => self.env_hint.clone_from(hint),
             Fact::ContextChanged { context, .. } => self.context.clone_from(context),
             Fact::Observed => self.unobserved = false,
@@ -76,7 +106,13 @@ impl State {
                     turn.step = Some(*seq);
                 }
             }
-            Fact::Answered(Answer { calls, .. }) => {
+            Fact::Answered(Answer { calls, usage, .. }) => {
+                if let Some(usage) = usage {
+                    self.filled = Some(usage.input_tokens + usage.output_tokens);
+                    self.spent.input_tokens += usage.input_tokens;
+                    self.spent.output_tokens += usage.output_tokens;
+                    self.spent.cost += usage.cost.unwrap_or_default();
+                }
                 if let Some(call) = calls.last() {
                     self.intent = Some(call.title.clone());
                 }
@@ -90,6 +126,11 @@ impl State {
                 if let Some(turn) = &mut self.turn {
                     turn.calls.retain(|open| open != call);
                 }
+            }
+            Fact::CompactionStarted | Fact::CompactionEnded(Compaction::Failed { .. }) => (),
+            Fact::CompactionEnded(Compaction::Done { upto, tokens_after, .. }) => {
+                self.summed_up = Some(SummedUp { upto: *upto, at: *seq });
+                self.filled = Some(*tokens_after);
             }
             Fact::TurnEnded(outcome) => {
                 self.turn = None;
