@@ -21,12 +21,14 @@ use crate::{
     },
 };
 
-/// How many updates a slow listener may fall behind before it must reread the log.
-const FEED_DEPTH: usize = 1024;
+/// How many batches of updates a slow listener may fall behind before it must reread the log.
+const FEED_DEPTH: usize = 128;
 /// How many reports of a turn are handled before wishes are looked at again.
 const BATCH: usize = 64;
-/// How often a turn makes way for listeners that are about to fall behind, after each batch.
+/// How often a turn makes way, after each batch, for listeners that make nothing of it.
 const PATIENCE: usize = 32;
+/// How long it makes way at most for those that do.
+const PACE: Duration = Duration::from_millis(1);
 /// How soon a turn that could not be recorded as ended is tried again.
 const RETRY: Duration = Duration::from_secs(5);
 
@@ -288,28 +290,39 @@ impl Desk {
 
     async fn hear(&mut self, reports: impl Iterator<Item = Report>) {
         let (from, step) = (self.draft.text.len(), self.draft.step);
+        let mut signals = Vec::new();
         for report in reports {
             match report {
-                Report::Signal(signal) => self.pass_on(signal),
-                Report::Fact(fact, stored) => match self.record(vec![fact]).await {
-                    Ok(()) => drop(stored.send(self.state.last)),
-                    Err(error) => return self.give_up(&error),
-                },
+                Report::Signal(signal) => signals.push(self.note(signal)),
+                Report::Fact(fact, stored) => {
+                    self.publish(std::mem::take(&mut signals));
+                    match self.record(vec![fact]).await {
+                        Ok(()) => drop(stored.send(self.state.last)),
+                        Err(error) => return self.give_up(&error),
+                    }
+                }
             }
         }
-        for _ in 0..PATIENCE {
-            if self.feed.len() <= FEED_DEPTH / 2 {
-                break;
-            }
-            // Listeners that only want for the processor get it; one that is stuck costs little.
-            tokio::task::yield_now().await;
-        }
+        self.publish(signals);
+        self.make_way().await;
         // A sentence that was finished within this batch needs no note.
         let new = if self.draft.step == step { from } else { 0 };
         if let Some(text) = self.draft.text.get(new..)
             && !text.is_empty()
         {
             self.ports.log.draft(self.id, text);
+        }
+    }
+
+    /// Lets listeners catch up that only want for the processor. One that is stuck costs a moment,
+    /// one that is slow a little of the pace, and nothing ever waits for either.
+    async fn make_way(&self) {
+        let (mut behind, mut idle, began) = (self.feed.len(), 0, Instant::now());
+        while behind > FEED_DEPTH / 2 && idle < PATIENCE && began.elapsed() < PACE {
+            tokio::task::yield_now().await;
+            let now = self.feed.len();
+            idle = if now < behind { 0 } else { idle + 1 };
+            behind = now;
         }
     }
 
@@ -396,13 +409,17 @@ impl Desk {
         if ends_draft {
             self.draft = Draft::default();
         }
-        for entry in entries {
-            self.publish(Update::Fact(entry));
-        }
+        self.publish(entries.into_iter().map(Update::Fact).collect());
         Ok(())
     }
 
     fn pass_on(&mut self, signal: Signal) {
+        let update = self.note(signal);
+        self.publish(vec![update]);
+    }
+
+    /// Remembers what belongs to the sentence being spoken.
+    fn note(&mut self, signal: Signal) -> Update {
         match &signal {
             Signal::Text { step, delta, .. } => {
                 self.draft.step = *step;
@@ -417,13 +434,14 @@ impl Desk {
             | Signal::Retrying { .. }
             | Signal::Unrecorded { .. } => (),
         }
-        let at = self.ports.clock.now();
-        self.publish(Update::Signal { after: self.state.last, at, signal });
+        Update::Signal { after: self.state.last, at: self.ports.clock.now(), signal }
     }
 
-    fn publish(&self, update: Update) {
-        // An error only means that nobody is listening now.
-        self.feed.send(Arc::new(Told::new(update))).ok();
+    fn publish(&self, updates: Vec<Update>) {
+        if !updates.is_empty() {
+            // An error only means that nobody is listening now.
+            self.feed.send(Arc::new(Told::new(updates))).ok();
+        }
     }
 }
 

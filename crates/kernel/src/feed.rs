@@ -40,29 +40,38 @@ pub struct Following {
     pub live: broadcast::Receiver<Arc<Told>>,
 }
 
-/// An update on its way to many listeners, with room for what the first of them makes of it.
+/// Updates that came together, on their way to many listeners, with room for what the first of
+/// them makes of it all.
 pub struct Told {
-    pub update: Update,
+    pub updates: Vec<Update>,
     made: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
 impl Told {
-    pub fn new(update: Update) -> Self {
-        Self { update, made: OnceLock::new() }
+    pub(crate) fn new(updates: Vec<Update>) -> Self {
+        Self { updates, made: OnceLock::new() }
     }
 
-    /// Shows `tell` what `make` makes of the update, made once for all listeners that want a `T`.
+    /// The facts among them.
+    pub fn facts(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.updates.iter().filter_map(|update| match update {
+            Update::Fact(entry) => Some(entry),
+            Update::Signal { .. } => None,
+        })
+    }
+
+    /// Shows `tell` what `make` makes of them, made once for all listeners that want a `T`.
     ///
     /// There is room for one kind. A listener that wants another makes its own each time.
     pub fn with_made<T: Send + Sync + 'static>(
         &self,
-        make: impl Fn(&Update) -> T,
+        make: impl Fn(&[Update]) -> T,
         tell: impl FnOnce(&T),
     ) {
-        let kept = self.made.get_or_init(|| Box::new(make(&self.update)));
+        let kept = self.made.get_or_init(|| Box::new(make(&self.updates)));
         match kept.downcast_ref::<T>() {
             Some(kept) => tell(kept),
-            None => tell(&make(&self.update)),
+            None => tell(&make(&self.updates)),
         }
     }
 }
@@ -170,7 +179,7 @@ impl Feed {
     }
 
     fn hear(&mut self, told: Arc<Told>) -> Heard {
-        if let Update::Fact(entry) = &told.update {
+        if let Some(entry) = told.facts().last() {
             self.last = entry.seq;
         }
         Heard::Live(told)

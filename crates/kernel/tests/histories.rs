@@ -9,7 +9,7 @@ use kernel::{
     ports::{Catalog as _, Log as _},
     session::SayError,
     state::State,
-    update::{Amendment, Entry, Failure, Message, Seq, SessionId, Update, WhenBusy},
+    update::{Amendment, Entry, Failure, Message, Seq, SessionId, WhenBusy},
 };
 use proptest::{collection::vec, prelude::*};
 use serde_json::json;
@@ -92,11 +92,7 @@ impl Listener {
     fn hear(&mut self, heard: Heard) {
         match heard {
             Heard::Past(entry) => self.heard.push(entry),
-            Heard::Live(told) => {
-                if let Update::Fact(entry) = &told.update {
-                    self.heard.push(Entry::clone(entry));
-                }
-            }
+            Heard::Live(told) => self.heard.extend(told.facts().map(|entry| Entry::clone(entry))),
             Heard::Now { .. } => (),
         }
     }

@@ -9,7 +9,7 @@ use kernel::{
     host::{Host, PostError, Settings},
     ports::StoreError,
     session::SayError,
-    update::{Fact, Failure, Message, Outcome, Output, SessionId, Update, WhenBusy},
+    update::{Fact, Failure, Message, Outcome, Output, SessionId, WhenBusy},
 };
 use serde_json::json;
 use testkit::{Gate, TestTool, World, model};
@@ -31,18 +31,17 @@ async fn ending(host: &Host, id: SessionId) -> (Outcome, Vec<Output>) {
     let mut feed = host.feed(id, Some(kernel::update::Seq(0))).await.unwrap();
     let mut outputs = Vec::new();
     loop {
-        let fact = match feed.next().await.unwrap() {
-            Heard::Past(entry) => entry.fact,
-            Heard::Live(told) => match &told.update {
-                Update::Fact(entry) => entry.fact.clone(),
-                Update::Signal { .. } => continue,
-            },
+        let facts = match feed.next().await.unwrap() {
+            Heard::Past(entry) => vec![entry.fact],
+            Heard::Live(told) => told.facts().map(|entry| entry.fact.clone()).collect(),
             Heard::Now { .. } => continue,
         };
-        match fact {
-            Fact::ToolReturned { output, .. } => outputs.push(output),
-            Fact::TurnEnded(outcome) => return (outcome, outputs),
-            _ => (),
+        for fact in facts {
+            match fact {
+                Fact::ToolReturned { output, .. } => outputs.push(output),
+                Fact::TurnEnded(outcome) => return (outcome, outputs),
+                _ => (),
+            }
         }
     }
 }

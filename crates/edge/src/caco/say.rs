@@ -43,11 +43,11 @@ pub struct Line {
 
 /// Written once, however many listen.
 pub fn live(session: SessionId, told: &Told, tell: impl FnOnce(&Vec<Line>)) {
-    let write = |update: &Update| match update {
+    let line = |update: &Update| match update {
         Update::Fact(entry) => past(session, entry),
         Update::Signal { after, at, signal } => passing(session, *after, *at, signal),
     };
-    told.with_made(write, tell);
+    told.with_made(|updates| updates.iter().flat_map(line).collect(), tell);
 }
 
 /// The frames of a fact hang together in a chain: each names the one before it, the last bears

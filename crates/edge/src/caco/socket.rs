@@ -15,7 +15,7 @@ use kernel::{
     feed::{Feed, Heard},
     host::OpenError,
     roster::{Change, News},
-    update::{Seq, SessionId, Update},
+    update::{Seq, SessionId},
 };
 use serde_json::Value;
 use tokio::sync::broadcast::{
@@ -191,7 +191,7 @@ impl Connection {
     }
 
     fn tell(&mut self, heard: Option<Heard>) {
-        if matches!(&heard, Some(Heard::Live(told)) if matches!(told.update, Update::Fact(_))) {
+        if matches!(&heard, Some(Heard::Live(told)) if told.facts().next().is_some()) {
             self.spread_waiting();
         }
         let Some(Watching { feed, told, history, join }) = &mut self.watching else { return };

@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use kernel::{
-    feed::Heard,
     host::{DeleteError, Host, OpenError, PostError, Settings},
     ports::StoreError,
     session::SayError,
-    update::{Amendment, ContextChange, Message, Signal, Update, WhenBusy},
+    update::{Amendment, ContextChange, Message, Signal, WhenBusy},
 };
 use testkit::{
     Gate, World,
@@ -97,13 +96,7 @@ async fn a_disk_that_fills_up_during_a_turn_ends_it_once_there_is_room_again() {
     // The message and the step still fit; the answer does not.
     world.store.fail_after(2);
     say(&host, id, "hi").await;
-    loop {
-        if let Some(Heard::Live(told)) = feed.next().await
-            && matches!(&told.update, Update::Signal { signal: Signal::Unrecorded { .. }, .. })
-        {
-            break;
-        }
-    }
+    until_signal(&mut feed, |signal| matches!(signal, Signal::Unrecorded { .. })).await;
     world.store.fail_appends(false);
     let heard = until_turn_ends(&mut feed).await;
     assert_eq!(heard[0], "answered half done (partial)");
@@ -124,9 +117,7 @@ async fn closing_lets_turns_end_and_records_the_rest_as_interrupted() {
     let mut feed = feed(&host, slow).await;
     say(&host, slow, "hi").await;
     say(&host, slow, "waits").await;
-    while !matches!(feed.next().await, Some(Heard::Live(told)) if matches!(told.update, Update::Signal { .. }))
-    {
-    }
+    until_signal(&mut feed, |_| true).await;
     let closing = tokio::spawn({
         let host = host.clone();
         async move { host.shut(Duration::from_millis(200)).await }
@@ -162,7 +153,7 @@ fn after_a_crash_the_turn_is_interrupted_its_text_kept_and_the_queue_answered() 
         let mut feed = feed(&host, id).await;
         say(&host, id, "hi").await;
         say(&host, id, "next").await;
-        while !matches!(feed.next().await, Some(Heard::Live(told)) if matches!(told.update, Update::Signal { .. })) {}
+        until_signal(&mut feed, |_| true).await;
         id
     });
     drop(runtime);

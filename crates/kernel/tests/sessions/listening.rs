@@ -4,7 +4,7 @@ use kernel::{
     feed::Heard,
     host::Host,
     roster::{Change, News},
-    update::{Amendment, Seq, SessionId, Signal, Update},
+    update::{Amendment, Seq, SessionId, Signal},
 };
 use testkit::{
     Gate, World,
@@ -47,8 +47,7 @@ async fn a_latecomer_in_mid_sentence_hears_its_beginning() {
     let (host, id) = house(&world).await;
     let mut early = feed(&host, id).await;
     say(&host, id, "speak").await;
-    let is_text = |heard: &Option<Heard>| matches!(heard, Some(Heard::Live(told)) if matches!(told.update, Update::Signal { signal: Signal::Text { .. }, .. }));
-    while !is_text(&early.next().await) {}
+    until_signal(&mut early, |signal| matches!(signal, Signal::Text { .. })).await;
     let mut late = host.feed(id, Some(Seq(2))).await.unwrap();
     let Some(Heard::Past(_)) = late.next().await else { panic!("the step comes first") };
     let Some(Heard::Now { last, draft: Some(draft) }) = late.next().await else {
@@ -70,7 +69,7 @@ async fn heard_so_far(host: &Host, id: SessionId) -> usize {
 #[tokio::test]
 async fn a_slow_listener_loses_no_fact_and_no_text() {
     let gate = Gate::default();
-    let mut script: Vec<_> = (0..3000).map(|_| text("word ")).collect();
+    let mut script: Vec<_> = (0..20_000).map(|_| text("word ")).collect();
     script.push(wait(&gate));
     let world = World::new([script]);
     let (host, id) = house(&world).await;
@@ -78,7 +77,7 @@ async fn a_slow_listener_loses_no_fact_and_no_text() {
     say(&host, id, "talk a lot").await;
     gate.reached().await;
     // Whoever comes now hears how far it is.
-    while heard_so_far(&host, id).await < 3000 * 5 {
+    while heard_so_far(&host, id).await < 20_000 * 5 {
         tokio::task::yield_now().await;
     }
     let mut facts = 0;
@@ -87,12 +86,12 @@ async fn a_slow_listener_loses_no_fact_and_no_text() {
             Heard::Past(_) => facts += 1,
             Heard::Now { draft: Some(draft), .. } => break draft,
             Heard::Now { draft: None, .. } => (),
-            Heard::Live(told) => facts += usize::from(matches!(told.update, Update::Fact(_))),
+            Heard::Live(told) => facts += told.facts().count(),
         }
     };
     assert_eq!(
         (facts, draft.text),
-        (3, "word ".repeat(3000)),
+        (3, "word ".repeat(20_000)),
         "opened, said, step; then all of it"
     );
     gate.open();

@@ -5,7 +5,7 @@ use kernel::{
     host::{Host, PostError, Settings},
     prompt::Part,
     session::{QUEUE_DEPTH, SayError},
-    update::{Fact, Failure, Message, Update, WhenBusy},
+    update::{Fact, Failure, Message, WhenBusy},
 };
 use serde_json::json;
 use testkit::{
@@ -36,11 +36,9 @@ async fn tools_of_one_step_overlap_and_return_as_they_finish() {
     // The slow one is let go only when the others are known to have returned.
     let mut early = Vec::new();
     while early.len() < 2 {
-        if let Some(Heard::Live(told)) = feed.next().await
-            && let Update::Fact(entry) = &told.update
-            && matches!(entry.fact, Fact::ToolReturned { .. })
-        {
-            early.push(short(&entry.fact));
+        if let Some(Heard::Live(told)) = feed.next().await {
+            let returned = told.facts().filter(|it| matches!(it.fact, Fact::ToolReturned { .. }));
+            early.extend(returned.map(|entry| short(&entry.fact)));
         }
     }
     early.sort();
@@ -98,9 +96,7 @@ async fn cancelling_keeps_what_was_heard_and_silences_the_rest() {
     let (host, id) = house(&world).await;
     let mut feed = feed(&host, id).await;
     say(&host, id, "speak").await;
-    while !matches!(feed.next().await, Some(Heard::Live(told)) if matches!(told.update, Update::Signal { .. }))
-    {
-    }
+    until_signal(&mut feed, |_| true).await;
     assert!(host.cancel(id).await.unwrap());
     let heard = until_turn_ends(&mut feed).await;
     assert_eq!(heard, ["answered half a  (partial)", "ended Cancelled"]);

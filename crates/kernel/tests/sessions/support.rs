@@ -34,16 +34,31 @@ pub async fn until_turn_ends(feed: &mut Feed) -> Vec<String> {
         match feed.next().await.unwrap() {
             Heard::Past(entry) => heard.push(short(&entry.fact)),
             Heard::Now { .. } => (),
-            Heard::Live(told) => match &told.update {
-                Update::Fact(entry) => heard.push(short(&entry.fact)),
-                Update::Signal { signal: Signal::Text { delta, .. }, .. } => {
-                    heard.push(format!("~{delta}"));
-                }
-                Update::Signal { .. } => (),
-            },
+            Heard::Live(told) => {
+                heard.extend(told.updates.iter().filter_map(|update| match update {
+                    Update::Fact(entry) => Some(short(&entry.fact)),
+                    Update::Signal { signal: Signal::Text { delta, .. }, .. } => {
+                        Some(format!("~{delta}"))
+                    }
+                    Update::Signal { .. } => None,
+                }));
+            }
         }
         if heard.last().is_some_and(|last| last.starts_with("ended")) {
             return heard;
+        }
+    }
+}
+
+/// Listens until something passes that is like this.
+pub async fn until_signal(feed: &mut Feed, is: impl Fn(&Signal) -> bool) {
+    loop {
+        if let Heard::Live(told) = feed.next().await.unwrap() {
+            let like =
+                |update: &Update| matches!(update, Update::Signal { signal, .. } if is(signal));
+            if told.updates.iter().any(like) {
+                return;
+            }
         }
     }
 }
