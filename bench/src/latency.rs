@@ -29,7 +29,7 @@ const DELTAS: usize = 3000;
 struct Metronome(Arc<Mutex<Vec<Instant>>>);
 
 impl Model for Metronome {
-    fn budget(&self) -> usize {
+    fn window(&self) -> u64 {
         1 << 20
     }
 

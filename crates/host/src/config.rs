@@ -137,7 +137,7 @@ impl Config {
             ..Limits::default()
         };
         let rest = Duration::from_secs(self.sessions.rest_seconds.get());
-        kernel::host::Settings { rest, limits }
+        kernel::host::Settings { rest, limits, ..kernel::host::Settings::default() }
     }
 }
 

@@ -115,9 +115,12 @@ impl Roster {
             (true, false) => tell(state.last, Change::Observed { unobserved }),
             _ => (),
         }
-        match (was_busy, &state.turn) {
-            (false, Some(turn)) => tell(turn.said.before(), Change::Busy(true)),
-            (true, None) => tell(state.last, Change::Busy(false)),
+        match (was_busy, state.is_busy()) {
+            (false, true) => {
+                let first = entries.first().map_or(state.last, |entry| entry.seq);
+                tell(first.before(), Change::Busy(true));
+            }
+            (true, false) => tell(state.last, Change::Busy(false)),
             _ => (),
         }
     }

@@ -71,6 +71,11 @@ impl Session {
         Ok(answer.unwrap_or_else(|| Err(lost())))
     }
 
+    pub async fn compact(&self) -> Result<Result<bool, StoreError>, Closed> {
+        let answer = self.ask(|reply| Command::Compact { reply }).await?;
+        Ok(answer.unwrap_or_else(|| Err(lost())))
+    }
+
     pub async fn amend(&self, amendment: Amendment) -> Result<Result<(), StoreError>, Closed> {
         let answer = self.ask(|reply| Command::Amend { amendment, reply }).await?;
         Ok(answer.unwrap_or_else(|| Err(lost())))

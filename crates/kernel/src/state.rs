@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::update::{Answer, Compaction, Context, ContextChange, Entry, Fact, Outcome, Seq};
+use crate::update::{Answer, Compaction, Context, ContextChange, Entry, Fact, Outcome, Seq, Usage};
 
 /// How much of the first message makes a summary.
 const SUMMARY_CHARS: usize = 80;
@@ -42,6 +42,9 @@ pub struct State {
     pub spent: Spent,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summed_up: Option<SummedUp>,
+    /// The past is being summed up at the person's wish.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compacting: bool,
 }
 
 /// What a session has used in all.
@@ -108,10 +111,12 @@ impl State {
             }
             Fact::Answered(Answer { calls, usage, .. }) => {
                 if let Some(usage) = usage {
-                    self.filled = Some(usage.input_tokens + usage.output_tokens);
-                    self.spent.input_tokens += usage.input_tokens;
-                    self.spent.output_tokens += usage.output_tokens;
-                    self.spent.cost += usage.cost.unwrap_or_default();
+                    let Usage { input_tokens, output_tokens, .. } = *usage;
+                    self.filled = Some(input_tokens.saturating_add(output_tokens));
+                    let spent = &mut self.spent;
+                    spent.input_tokens = spent.input_tokens.saturating_add(input_tokens);
+                    spent.output_tokens = spent.output_tokens.saturating_add(output_tokens);
+                    spent.cost += usage.cost.unwrap_or_default();
                 }
                 if let Some(call) = calls.last() {
                     self.intent = Some(call.title.clone());
@@ -127,8 +132,10 @@ impl State {
                     turn.calls.retain(|open| open != call);
                 }
             }
-            Fact::CompactionStarted | Fact::CompactionEnded(Compaction::Failed { .. }) => (),
+            Fact::CompactionStarted => self.compacting = true,
+            Fact::CompactionEnded(Compaction::Failed { .. }) => self.compacting = false,
             Fact::CompactionEnded(Compaction::Done { upto, tokens_after, .. }) => {
+                self.compacting = false;
                 self.summed_up = Some(SummedUp { upto: *upto, at: *seq });
                 self.filled = Some(*tokens_after);
             }
@@ -159,12 +166,12 @@ impl State {
     }
 
     pub fn is_busy(&self) -> bool {
-        self.turn.is_some()
+        self.turn.is_some() || self.compacting
     }
 
     /// Whether it has more to do than its owner was told: a turn to end, a message to answer.
     pub fn is_unfinished(&self) -> bool {
-        self.turn.is_some() || !self.queue.is_empty()
+        self.is_busy() || !self.queue.is_empty()
     }
 
     pub fn has_messages(&self) -> bool {

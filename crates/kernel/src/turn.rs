@@ -31,6 +31,7 @@ pub(crate) struct Turn {
     pub session: Session,
     pub cwd: PathBuf,
     pub flow: String,
+    pub attempts: u32,
     pub reports: mpsc::Sender<Report>,
 }
 
@@ -54,8 +55,6 @@ impl TurnError {
     }
 }
 
-/// How often a model is asked before a passing failure counts as one.
-const ATTEMPTS: u32 = 5;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// A provider that wants to be left alone for longer than this is not worth waiting for.
 const LONGEST_WAIT: Duration = Duration::from_mins(2);
@@ -77,12 +76,13 @@ impl Fill {
 
     fn count(&mut self, usage: Option<Usage>) {
         if let Some(usage) = usage {
-            *self = Self { counted: usage.input_tokens + usage.output_tokens, since: 0 };
+            let counted = usage.input_tokens.saturating_add(usage.output_tokens);
+            *self = Self { counted, since: 0 };
         }
     }
 
     fn exceeds(&self, model: &dyn Model) -> bool {
-        self.counted + self.since > model.window().saturating_sub(model.reserve())
+        self.counted.saturating_add(self.since) > model.window().saturating_sub(model.reserve())
     }
 }
 
@@ -100,7 +100,8 @@ impl Turn {
                 fill = Fill::of(&prompt);
             }
             let step = self.record(Fact::StepStarted { index }).await?;
-            let answer = self.sample(model.as_ref(), &mut state, &mut prompt, step, &mut used).await?;
+            let answer =
+                self.sample(model.as_ref(), &mut state, &mut prompt, step, &mut used).await?;
             let calls = answer.calls.clone();
             prompt.parts.extend(Part::of(Fact::Answered(answer.clone())));
             prompt.parts.last().into_iter().for_each(|part| fill.add(part));
@@ -120,7 +121,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Sums up the past because somebody asked for it.
+    /// Sums up the past because somebody asked for it. That it has begun is on record.
     pub async fn sum_up(self, state: Arc<State>) -> Result<(), TurnError> {
         let model = self.model(&state)?;
         self.compact(&mut State::clone(&state), model.as_ref()).await
@@ -146,14 +147,14 @@ impl Turn {
     /// What the model is shown once the past is summed up. Should that fail, the oldest of it is
     /// left out instead.
     async fn make_room(&self, state: &mut State, model: &dyn Model) -> Result<Prompt, TurnError> {
+        state.last = self.record(Fact::CompactionStarted).await?;
         self.compact(state, model).await?;
         let room = model.window().saturating_sub(model.reserve()) / 10 * 8;
         Ok(self.prompt(state, room).await?)
     }
 
-    /// Sums up, and tells how it went.
+    /// Sums up, which has been announced, and tells how it went.
     async fn compact(&self, state: &mut State, model: &dyn Model) -> Result<(), TurnError> {
-        state.last = self.record(Fact::CompactionStarted).await?;
         let (log, session) = (self.ports.log.as_ref(), self.session.id());
         let ended = match compact::sum_up(log, session, state, model).await {
             Ok(done) => done,
@@ -182,26 +183,22 @@ impl Turn {
     ) -> Result<Answer, TurnError> {
         let (mut attempt, mut roomy) = (1, false);
         loop {
-            let mut answer = Answer {
-                step,
-                text: String::new(),
-                reasoning: String::new(),
-                calls: Vec::new(),
-                usage: None,
-                trace: None,
-                partial: false,
-            };
+            let mut answer = Answer::to(step);
             let Err(error) = self.listen(model, prompt, state, &mut answer, used).await? else {
                 return Ok(answer);
             };
-            let silent = answer.text.is_empty() && answer.reasoning.is_empty();
-            let wait = self.wait(attempt, &error);
-            let (true, true, Some(wait)) =
-                (silent && answer.calls.is_empty(), error.is_passing(), wait)
-            else {
+            if !is_silent(&answer) {
+                return Err(error.into());
+            }
+            if error.kind == Failure::ContextTooLong && !roomy {
+                roomy = true;
+                *prompt = self.make_room(state, model).await?;
+                continue;
+            }
+            let Some(wait) = self.wait(attempt, &error).filter(|_| error.is_passing()) else {
                 return Err(error.into());
             };
-            let (reason, attempts) = (error.to_string(), ATTEMPTS);
+            let (reason, attempts) = (error.to_string(), self.attempts);
             attempt += 1;
             self.signal(Signal::Retrying { reason, attempt, attempts, wait }).await?;
             tokio::time::sleep(wait).await;
@@ -210,10 +207,10 @@ impl Turn {
 
     /// How long to wait before the next attempt, if there is to be one.
     fn wait(&self, attempt: u32, error: &ModelError) -> Option<Duration> {
-        let usual = FIRST_WAIT * 2_u32.pow(attempt - 1);
+        let usual = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(attempt - 1));
         // Not all at once, should many have been turned away together.
         let wait = error.wait.unwrap_or(usual).mul_f64(1.0 + self.ports.clock.chance() / 4.0);
-        (attempt < ATTEMPTS && wait <= LONGEST_WAIT).then_some(wait)
+        (attempt < self.attempts && wait <= LONGEST_WAIT).then_some(wait)
     }
 
     /// Hears one reply out; what the model got wrong is the inner error.
@@ -313,4 +310,9 @@ impl Turn {
     async fn report(&self, report: Report) -> Result<(), TurnError> {
         self.reports.send(report).await.map_err(|_| TurnError::Abandoned)
     }
+}
+
+/// Whether nothing has been heard of it yet.
+fn is_silent(answer: &Answer) -> bool {
+    answer.text.is_empty() && answer.reasoning.is_empty() && answer.calls.is_empty()
 }

@@ -241,6 +241,21 @@ pub struct Answer {
     pub partial: bool,
 }
 
+impl Answer {
+    /// The answer to this step, before anything is heard of it.
+    pub fn to(step: Seq) -> Self {
+        Self {
+            step,
+            text: String::new(),
+            reasoning: String::new(),
+            calls: Vec::new(),
+            usage: None,
+            trace: None,
+            partial: false,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolRequest {
     pub id: String,

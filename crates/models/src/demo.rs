@@ -32,9 +32,12 @@ pub const ID: &str = "demo";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Demo;
 
+/// As if it read as much as the small ones of the trade.
+const WINDOW: u64 = 100_000;
+
 impl Model for Demo {
-    fn budget(&self) -> usize {
-        32 * 1024
+    fn window(&self) -> u64 {
+        WINDOW
     }
 
     fn stream(&self, prompt: &Prompt) -> BoxStream<'static, Result<Piece, ModelError>> {
@@ -172,7 +175,7 @@ impl Reply {
                 return None;
             }
             ended = true;
-            let usage = Usage { input_tokens, output_tokens: tokens(bytes) };
+            let usage = Usage { input_tokens, output_tokens: tokens(bytes), ..Usage::default() };
             Some(self.failure.map_or(Ok(Piece::Usage(usage)), |kind| Err(words::failure(kind))))
         })
     }
@@ -190,7 +193,7 @@ fn written(piece: &Piece) -> usize {
     match piece {
         Piece::Text(text) | Piece::Reasoning(text) => text.len(),
         Piece::Call { name, args, .. } => name.len() + args.to_string().len(),
-        Piece::Usage(_) => 0,
+        Piece::Calling { .. } | Piece::Trace(_) | Piece::Usage(_) => 0,
     }
 }
 

@@ -39,7 +39,12 @@ impl Lineup {
 
 impl Models for Lineup {
     fn list(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ModelError>> {
-        let demo = ModelInfo { id: demo::ID.into(), name: "Demo (built in)".into(), cost: 0.0 };
+        let demo = ModelInfo {
+            id: demo::ID.into(),
+            name: "Demo (built in)".into(),
+            cost: 0.0,
+            payer: "nobody: it is built in".into(),
+        };
         async { Ok(vec![demo]) }.boxed()
     }
 
@@ -59,11 +64,16 @@ mod tests {
     #[tokio::test]
     async fn the_demo_is_always_there() {
         let lineup = Lineup::with_default("demo").unwrap();
-        let demo = ModelInfo { id: "demo".into(), name: "Demo (built in)".into(), cost: 0.0 };
+        let demo = ModelInfo {
+            id: "demo".into(),
+            name: "Demo (built in)".into(),
+            cost: 0.0,
+            payer: "nobody: it is built in".into(),
+        };
         assert_eq!(lineup.list().await, Ok(vec![demo]));
         assert_eq!(lineup.default_id(), "demo");
         assert_eq!(Lineup::default().default_id(), "demo");
-        assert_eq!(lineup.find("demo").map(|demo| demo.budget()), Some(32 * 1024));
+        assert_eq!(lineup.find("demo").map(|demo| demo.window()), Some(100_000));
         assert!(lineup.find("other").is_none());
     }
 

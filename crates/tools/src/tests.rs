@@ -95,6 +95,10 @@ impl Clock for Nothing {
     fn id(&self) -> Uuid {
         Uuid::from_u128(1)
     }
+
+    fn chance(&self) -> f64 {
+        0.0
+    }
 }
 
 fn toolbox() -> Toolbox {

@@ -69,6 +69,7 @@ fn step(mut prompt: Prompt, calls: &[(&str, Output)]) -> Prompt {
         text: String::new(),
         reasoning: String::new(),
         calls: asked,
+        trace: None,
     });
     prompt.parts.extend(results);
     prompt
@@ -91,11 +92,11 @@ fn chunk(text: &str) -> Piece {
 }
 
 fn usage(input_tokens: u64, output_tokens: u64) -> Piece {
-    Piece::Usage(Usage { input_tokens, output_tokens })
+    Piece::Usage(Usage { input_tokens, output_tokens, ..Usage::default() })
 }
 
 fn error(kind: Failure, message: &str) -> ModelError {
-    ModelError { kind, message: format!("{message} (the demo model was told to fail)") }
+    ModelError::new(kind, format!("{message} (the demo model was told to fail)"))
 }
 
 #[tokio::test]

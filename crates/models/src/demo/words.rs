@@ -119,7 +119,7 @@ pub fn failure(kind: Failure) -> ModelError {
         Failure::NoModel => "there is no such model",
         Failure::Internal => "something broke",
     };
-    ModelError { kind, message: format!("{what} (the demo model was told to fail)") }
+    ModelError::new(kind, format!("{what} (the demo model was told to fail)"))
 }
 
 /// What follows a colon: on the same line, or fenced below it.
