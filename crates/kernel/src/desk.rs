@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How many batches of updates a slow listener may fall behind before it must reread the log.
-const FEED_DEPTH: usize = 128;
+const FEED_DEPTH: usize = 64;
 /// How many reports of a turn are handled before wishes are looked at again.
 const BATCH: usize = 64;
 /// How often a turn makes way, after each batch, for listeners that make nothing of it.
