@@ -27,18 +27,25 @@ pub(crate) enum CompactError {
     Model(#[from] ModelError),
 }
 
-/// Asks the model for a summary of all but the newest part of the conversation.
+/// Asks the model for a summary of all but the newest steps, as far as those take up no more than
+/// `keep` tokens.
 pub(crate) async fn sum_up(
     log: &dyn Log,
     session: SessionId,
     state: &State,
     model: &dyn Model,
+    keep: u64,
 ) -> Result<Compaction, CompactError> {
-    let room = model.window().saturating_sub(model.reserve());
-    let upto = boundary(log, session, state, model.window() / 4).await?;
-    let past = State { last: upto, turn: None, ..state.clone() };
     // What is being summed up must fit as well; the instruction takes little.
-    let mut parts = prompt::recall(log, session, &past, room / 10 * 9).await?;
+    let room = model.window().saturating_sub(model.reserve()) / 10 * 9;
+    let past = |upto| State { last: upto, turn: None, ..state.clone() };
+    let mut upto = boundary(log, session, state, keep).await?;
+    let mut parts = prompt::recall(log, session, &past(upto), room).await?;
+    if parts.is_empty() {
+        // Everything is new, and still it is too much.
+        upto = state.last;
+        parts = prompt::recall(log, session, &past(upto), room).await?;
+    }
     let before = parts.iter().map(tokens::of_part).sum();
     parts.push(Part::User { text: INSTRUCTION.to_owned(), images: Vec::new() });
     let prompt = Prompt { system: prompt::system(state), parts, tools: Vec::new() };

@@ -134,10 +134,11 @@ impl State {
             }
             Fact::CompactionStarted => self.compacting = true,
             Fact::CompactionEnded(Compaction::Failed { .. }) => self.compacting = false,
-            Fact::CompactionEnded(Compaction::Done { upto, tokens_after, .. }) => {
+            Fact::CompactionEnded(Compaction::Done { upto, .. }) => {
                 self.compacting = false;
                 self.summed_up = Some(SummedUp { upto: *upto, at: *seq });
-                self.filled = Some(*tokens_after);
+                // The next step is counted anew.
+                self.filled = None;
             }
             Fact::TurnEnded(outcome) => {
                 self.turn = None;

@@ -92,7 +92,10 @@ impl Turn {
         let mut state = State::clone(&state);
         let model = self.model(&state)?;
         let mut prompt = self.prompt(&state, model.window()).await?;
-        let mut fill = Fill::of(&prompt);
+        let mut fill = match (state.filled, prompt.parts.last()) {
+            (Some(counted), Some(said)) => Fill { counted, since: tokens::of_part(said) },
+            _ => Fill::of(&prompt),
+        };
         let mut used = HashSet::new();
         for index in 0.. {
             if fill.exceeds(model.as_ref()) {
@@ -124,7 +127,7 @@ impl Turn {
     /// Sums up the past because somebody asked for it. That it has begun is on record.
     pub async fn sum_up(self, state: Arc<State>) -> Result<(), TurnError> {
         let model = self.model(&state)?;
-        self.compact(&mut State::clone(&state), model.as_ref()).await
+        self.compact(&mut State::clone(&state), model.as_ref(), 0).await
     }
 
     fn model(&self, state: &State) -> Result<Arc<dyn Model>, ModelError> {
@@ -148,15 +151,20 @@ impl Turn {
     /// left out instead.
     async fn make_room(&self, state: &mut State, model: &dyn Model) -> Result<Prompt, TurnError> {
         state.last = self.record(Fact::CompactionStarted).await?;
-        self.compact(state, model).await?;
+        self.compact(state, model, model.window() / 4).await?;
         let room = model.window().saturating_sub(model.reserve()) / 10 * 8;
         Ok(self.prompt(state, room).await?)
     }
 
     /// Sums up, which has been announced, and tells how it went.
-    async fn compact(&self, state: &mut State, model: &dyn Model) -> Result<(), TurnError> {
+    async fn compact(
+        &self,
+        state: &mut State,
+        model: &dyn Model,
+        keep: u64,
+    ) -> Result<(), TurnError> {
         let (log, session) = (self.ports.log.as_ref(), self.session.id());
-        let ended = match compact::sum_up(log, session, state, model).await {
+        let ended = match compact::sum_up(log, session, state, model, keep).await {
             Ok(done) => done,
             Err(CompactError::Model(error)) => Compaction::Failed { reason: error.to_string() },
             Err(CompactError::Store(error)) => return Err(error.into()),

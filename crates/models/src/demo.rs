@@ -16,6 +16,7 @@ use futures::{
     stream::{self, BoxStream},
 };
 use kernel::{
+    compact,
     ports::{Model, ModelError, Piece},
     prompt::{Part, Prompt},
     update::{Failure, Output, ToolRequest, Usage},
@@ -111,6 +112,9 @@ struct Reply {
 }
 
 fn reply(scene: &Scene, script: Script, prompt: &Prompt) -> Reply {
+    if scene.message == compact::INSTRUCTION {
+        return Reply { text: words::digest(&prompt.parts), ..Reply::default() };
+    }
     if !script.problems.is_empty() {
         return Reply { text: words::complaint(&script.problems), ..Reply::default() };
     }

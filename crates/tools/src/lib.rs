@@ -4,6 +4,7 @@ mod current_time;
 mod folder;
 mod list_directory;
 mod read_file;
+mod read_result;
 #[cfg(test)]
 mod tests;
 pub mod typed;
@@ -14,8 +15,8 @@ use std::sync::Arc;
 use kernel::{ports::Clock, toolbox::Toolbox};
 
 use crate::{
-    current_time::CurrentTime, list_directory::ListDirectory, read_file::ReadFile, typed::Adapter,
-    write_file::WriteFile,
+    current_time::CurrentTime, list_directory::ListDirectory, read_file::ReadFile,
+    read_result::ReadResult, typed::Adapter, write_file::WriteFile,
 };
 
 /// Puts every tool of this crate into the box.
@@ -23,5 +24,6 @@ pub fn add_all(toolbox: &mut Toolbox, clock: Arc<dyn Clock>) {
     toolbox.add(Adapter::new(CurrentTime { clock }));
     toolbox.add(Adapter::new(ListDirectory));
     toolbox.add(Adapter::new(ReadFile));
+    toolbox.add(Adapter::new(ReadResult));
     toolbox.add(Adapter::new(WriteFile));
 }

@@ -122,6 +122,15 @@ async fn tools_after_par_are_called_together() {
 }
 
 #[tokio::test]
+async fn a_conversation_is_summed_up_as_far_as_counting_goes() {
+    let mut prompt = step(said("/tool a"), &[("a", done("1"))]);
+    let instruction = kernel::compact::INSTRUCTION;
+    prompt.parts.push(Part::User { text: instruction.into(), images: Vec::new() });
+    let expected = "1 messages came and 1 answers were given. The last was \"/tool a\".";
+    assert_eq!(text(&prompt).await, expected);
+}
+
+#[tokio::test]
 async fn an_earlier_message_is_over() {
     let mut prompt = step(said("/tool a\n/tool b"), &[("a", done("1"))]);
     prompt.parts.push(Part::User { text: "/tool c".into(), images: Vec::new() });

@@ -2,6 +2,7 @@
 
 use kernel::{
     ports::ModelError,
+    prompt::Part,
     update::{Failure, Output, ToolRequest},
 };
 
@@ -20,6 +21,24 @@ them together
 
 const OTHERS: &str = "This version has no other model yet. With a later one you will add real models as \
 `[providers.NAME]` in `config.toml`, in the data directory.";
+
+/// All that it can make of a conversation: who spoke how often, and what was asked last.
+pub fn digest(parts: &[Part]) -> String {
+    // The newest message is the one that asks for this.
+    let asked: Vec<&str> = parts.iter().filter_map(asked).collect();
+    let asked = asked.split_last().map_or(&[][..], |(_, asked)| asked);
+    let answers = parts.iter().filter(|part| matches!(part, Part::Assistant { .. })).count();
+    let last = asked.last().map(|text| format!(" The last was \"{}\".", cut(text, 80)));
+    let last = last.unwrap_or_default();
+    format!("{} messages came and {answers} answers were given.{last}", asked.len())
+}
+
+fn asked(part: &Part) -> Option<&str> {
+    match part {
+        Part::User { text, .. } => Some(text),
+        Part::Assistant { .. } | Part::Result { .. } => None,
+    }
+}
 
 /// The answer to anything that asks for nothing in particular.
 pub fn answer(text: &str, images: usize) -> String {
