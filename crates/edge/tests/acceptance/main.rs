@@ -12,3 +12,4 @@ mod secrets;
 mod sessions;
 mod socket;
 mod turns;
+mod v1;
