@@ -14,7 +14,7 @@ use kernel::{
     update::{Message, WhenBusy},
 };
 use tempfile::tempdir;
-use testkit::{ManualClock, OneModel};
+use testkit::{ManualClock, OneModel, Silence};
 use tokio::net::TcpListener;
 
 use crate::{
@@ -70,6 +70,7 @@ async fn listen(folder: &std::path::Path) -> anyhow::Result<Vec<Duration>> {
         models: Arc::new(OneModel::new("metronome", Arc::new(model.clone()))),
         tools: Arc::new(Toolbox::default()),
         clock: Arc::new(ManualClock::default()),
+        briefing: Arc::new(Silence),
         workspace: folder.to_owned(),
     };
     let host = Host::start(ports, Settings::default()).await?;

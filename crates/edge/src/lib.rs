@@ -1,6 +1,7 @@
 //! Megaron's doors: HTTP and WebSocket, who may use them, and one folder per dialect spoken there.
 
 mod auth;
+mod briefing;
 mod caco;
 mod error;
 mod extract;
@@ -131,6 +132,8 @@ fn router(app: Arc<App>) -> Router {
     let described = OpenApiRouter::with_openapi(Described::openapi())
         .merge(caco::routes())
         .merge(v1::routes())
+        .routes(routes!(briefing::show))
+        .routes(routes!(briefing::change))
         .routes(routes!(operate::log));
     let (router, openapi) = described.split_for_parts();
     let openapi = bytes::Bytes::from(openapi.to_json().unwrap_or_default());

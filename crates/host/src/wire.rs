@@ -11,7 +11,7 @@ use std::{
 use anyhow::Context as _;
 use kernel::{
     host::Host,
-    ports::{Clock, Ports},
+    ports::{Briefing, Clock, Ports},
     toolbox::Toolbox,
 };
 use tokio::net::TcpListener;
@@ -48,7 +48,8 @@ impl Rooms {
         let models = models::Lineup::with_default(&config.default_model)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let mut toolbox = Toolbox::default();
-        tools::add_all(&mut toolbox, clock.clone());
+        let briefing: Arc<dyn Briefing> = Arc::new(tools::Notices::new(&data_dir));
+        tools::add_all(&mut toolbox, clock.clone(), briefing.clone());
         let ports = Ports {
             log: store.clone(),
             catalog: store.clone(),
@@ -56,6 +57,7 @@ impl Rooms {
             models: Arc::new(models),
             tools: Arc::new(toolbox),
             clock,
+            briefing,
             workspace,
         };
         let host = Host::start(ports, config.house()).await?;

@@ -34,6 +34,7 @@ pub(crate) async fn sum_up(
     session: SessionId,
     state: &State,
     model: &dyn Model,
+    system: String,
     keep: u64,
 ) -> Result<Compaction, CompactError> {
     // What is being summed up must fit as well; the instruction takes little.
@@ -48,7 +49,7 @@ pub(crate) async fn sum_up(
     }
     let before = parts.iter().map(tokens::of_part).sum();
     parts.push(Part::User { text: INSTRUCTION.to_owned(), images: Vec::new() });
-    let prompt = Prompt { system: prompt::system(state), parts, tools: Vec::new() };
+    let prompt = Prompt { system, parts, tools: Vec::new() };
     let mut summary = String::new();
     let mut pieces = model.stream(&prompt);
     while let Some(piece) = pieces.next().await {

@@ -199,6 +199,25 @@ pub struct ModelInfo {
     pub payer: String,
 }
 
+/// What every agent is told besides the conversation.
+pub trait Briefing: Send + Sync {
+    /// For a session that works in this folder, in the order in which it is told.
+    fn parts(&self, cwd: PathBuf) -> BoxFuture<'_, Vec<Brief>>;
+
+    /// The person's own part, replaced.
+    fn rewrite(&self, text: String) -> Stored<'_, ()>;
+
+    /// The whole of something of which only the name and the purpose were told.
+    fn skill(&self, cwd: PathBuf, name: String) -> BoxFuture<'_, Option<String>>;
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Brief {
+    /// Where it comes from, for a person: `AGENTS.md of this folder`.
+    pub title: String,
+    pub text: String,
+}
+
 /// Time and chance.
 pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
@@ -217,6 +236,7 @@ pub struct Ports {
     pub models: Arc<dyn Models>,
     pub tools: Arc<Toolbox>,
     pub clock: Arc<dyn Clock>,
+    pub briefing: Arc<dyn Briefing>,
     /// Where sessions work that name no folder of their own.
     pub workspace: PathBuf,
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    ports::{Log, StoreError},
+    ports::{Brief, Log, StoreError},
     state::{State, SummedUp},
     tokens,
     toolbox::ToolSpec,
@@ -188,8 +188,9 @@ fn pair(parts: Vec<Part>) -> Vec<Part> {
     paired
 }
 
-/// The same before and after a restart: it depends on nothing but the session.
-pub fn system(state: &State) -> String {
+/// What the model is told before the conversation: who it is, what is known of the session, and
+/// what the house and the folder have to say. Nothing in it depends on when it is asked.
+pub fn briefs(state: &State, rest: Vec<Brief>) -> Vec<Brief> {
     let mut text = format!(
         "You are an agent in Megaron, the home of a person and their agents. You work in {}. Use \
          the tools you are given rather than guess, and say plainly what you did and what failed.",
@@ -207,7 +208,17 @@ pub fn system(state: &State) -> String {
             text += &items.join(", ");
         }
     }
-    text
+    let session = Brief { title: "This session".to_owned(), text };
+    [session].into_iter().chain(rest).collect()
+}
+
+/// All of it as one text. The first part speaks for itself, the others under their titles.
+pub fn system(briefs: &[Brief]) -> String {
+    let text = |(index, Brief { title, text }): (usize, &Brief)| match index {
+        0 => text.clone(),
+        _ => format!("# {title}\n\n{text}"),
+    };
+    briefs.iter().enumerate().map(text).collect::<Vec<_>>().join("\n\n")
 }
 
 #[cfg(test)]
@@ -299,7 +310,9 @@ mod tests {
             context: [("files".to_owned(), vec!["/w/a.rs".to_owned()])].into(),
             ..State::default()
         };
-        let text = system(&state);
+        let house = Brief { title: "House rules".into(), text: "Be kind.".into() };
+        let text = system(&briefs(&state, vec![house]));
+        assert!(text.ends_with("\n\n# House rules\n\nBe kind."));
         assert!(text.contains("in /w."));
         assert!(text.contains("environment: nix develop"));
         assert!(text.contains("Relevant files: /w/a.rs"));

@@ -141,10 +141,15 @@ impl Turn {
     async fn prompt(&self, state: &State, budget: u64) -> Result<Prompt, StoreError> {
         let (log, session) = (self.ports.log.as_ref(), self.session.id());
         Ok(Prompt {
-            system: prompt::system(state),
+            system: self.system(state).await,
             parts: prompt::recall(log, session, state, budget).await?,
             tools: self.ports.tools.specs(&Caller::Model),
         })
+    }
+
+    async fn system(&self, state: &State) -> String {
+        let told = self.ports.briefing.parts(self.cwd.clone()).await;
+        prompt::system(&prompt::briefs(state, told))
     }
 
     /// What the model is shown once the past is summed up. Should that fail, the oldest of it is
@@ -164,7 +169,8 @@ impl Turn {
         keep: u64,
     ) -> Result<(), TurnError> {
         let (log, session) = (self.ports.log.as_ref(), self.session.id());
-        let ended = match compact::sum_up(log, session, state, model, keep).await {
+        let system = self.system(state).await;
+        let ended = match compact::sum_up(log, session, state, model, system, keep).await {
             Ok(done) => done,
             Err(CompactError::Model(error)) => Compaction::Failed { reason: error.to_string() },
             Err(CompactError::Store(error)) => return Err(error.into()),

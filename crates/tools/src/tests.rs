@@ -8,13 +8,13 @@ use kernel::{
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::{ManualClock, World};
+use testkit::{ManualClock, Silence, World};
 
 use super::add_all;
 
 fn toolbox() -> Toolbox {
     let mut toolbox = Toolbox::default();
-    add_all(&mut toolbox, Arc::new(ManualClock::default()));
+    add_all(&mut toolbox, Arc::new(ManualClock::default()), Arc::new(Silence));
     toolbox
 }
 
@@ -129,6 +129,14 @@ fn models_are_told_this_about_them() {
                 },
             }),
             &["call"],
+        ),
+        spec(
+            "read_skill",
+            "Reads a skill: how to do something that you were told by name that it is known here.",
+            json!({
+                "name": { "type": "string", "description": "The name, as you were told it." },
+            }),
+            &["name"],
         ),
         spec(
             "write_file",

@@ -27,6 +27,8 @@ async fn the_description_names_every_route_and_all_its_answers() {
         ("get", "/api/debug/messages", &["200"]),
         ("get", "/api/log", &["200", "404"]),
         ("post", "/api/socket-token", &["200", "401"]),
+        ("get", "/api/sessions/{id}/prompt", &["200", "404"]),
+        ("put", "/api/instructions", &["200", "400"]),
         ("get", "/v1/models", &["200"]),
         ("post", "/v1/chat/completions", &["400", "404"]),
         ("post", "/v1/responses", &["400", "404"]),
