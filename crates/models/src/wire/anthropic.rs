@@ -323,5 +323,4 @@ fn total(usage: &Value) -> Usage {
 }
 
 #[cfg(test)]
-#[path = "anthropic_tests.rs"]
 mod tests;

@@ -209,11 +209,16 @@ impl Decoder {
     fn place(&mut self, index: Option<u64>, id: &str, name: &str) -> usize {
         let last = match index {
             Some(_) => self.calls.iter().rposition(|call| call.index == index),
-            None => self.calls.len().checked_sub(1),
+            None if id.is_empty() => self.calls.len().checked_sub(1),
+            None => {
+                let same = self.calls.iter().rposition(|call| call.id == id);
+                same.or(self.calls.len().checked_sub(1))
+            }
         };
         let is_other = |call: &Calling| {
-            let other_id = !id.is_empty() && !call.id.is_empty() && id != call.id;
-            !name.is_empty() && (other_id || (index.is_none() && id.is_empty()))
+            let uncounted = index.is_none() && (id.is_empty() || call.id.is_empty());
+            let renamed = !id.is_empty() && !call.id.is_empty() && id != call.id;
+            !name.is_empty() && (uncounted || renamed)
         };
         if let Some(at) = last.filter(|at| !is_other(&self.calls[*at])) {
             return at;
@@ -237,5 +242,4 @@ fn count(usage: &Value) -> Usage {
 }
 
 #[cfg(test)]
-#[path = "chat_tests.rs"]
 mod tests;

@@ -259,5 +259,4 @@ fn count(usage: &Value) -> Usage {
 }
 
 #[cfg(test)]
-#[path = "gemini_tests.rs"]
 mod tests;

@@ -293,5 +293,4 @@ fn count(usage: &Value) -> Usage {
 }
 
 #[cfg(test)]
-#[path = "responses_tests.rs"]
 mod tests;
