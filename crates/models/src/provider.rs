@@ -143,13 +143,15 @@ impl Provider {
 
     /// Who pays, for a person.
     pub fn payer(&self) -> String {
+        if self.is_here() { "nobody: it runs on this machine".into() } else { self.account() }
+    }
+
+    fn account(&self) -> String {
         let home = Url::parse(self.kind.home()).ok();
-        if self.is_here() {
-            "nobody: it runs on this machine".into()
-        } else if home.is_some_and(|home| home.host_str() == self.base_url.host_str()) {
+        if home.is_some_and(|home| home.host_str() == self.base_url.host_str()) {
             format!("your {} account", self.kind.vendor())
         } else {
-            format!("your account at {}", self.base_url.host_str().unwrap_or(&self.name))
+            format!("your account at {}", self.place())
         }
     }
 
@@ -206,7 +208,7 @@ impl Provider {
             Failure::BadKey => format!("{name} does not accept the key: {said}. {}", self.remedy()),
             Failure::NoQuota => format!(
                 "{name} will not work on credit: {said}. Top up {}, or choose another model",
-                self.payer()
+                self.account()
             ),
             Failure::RateLimited => match wait {
                 Some(wait) => format!("{name} asks to wait {:.1} s: {said}", wait.as_secs_f64()),
@@ -270,7 +272,7 @@ impl Provider {
     /// Its address without anything that may be secret.
     fn place(&self) -> String {
         let host = self.base_url.host_str().unwrap_or_default();
-        match self.base_url.port_or_known_default() {
+        match self.base_url.port() {
             Some(port) => format!("{host}:{port}"),
             None => host.to_owned(),
         }
