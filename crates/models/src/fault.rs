@@ -29,18 +29,16 @@ pub fn from_response(status: u16, body: &str) -> ModelError {
     let parsed: Option<Value> = serde_json::from_str(body).ok();
     // Gemini may wrap it in a list.
     let parsed = parsed.map(|value| value.get(0).cloned().unwrap_or(value));
-    match parsed.as_ref().and_then(|value| value.get("error")) {
-        Some(error) => from_error(Some(status), error),
-        None => {
-            let said = parsed.as_ref().and_then(|value| {
-                ["message", "detail"].iter().find_map(|key| value.get(key)?.as_str())
-            });
-            let said = said.unwrap_or(body).trim();
-            let said = if said.is_empty() { "no reason given" } else { said };
-            let kind = sort(Some(status), "", said);
-            ModelError::new(kind, format!("HTTP {status}: {said}"))
-        }
+    if let Some(error) = parsed.as_ref().and_then(|value| value.get("error")) {
+        return from_error(Some(status), error);
     }
+    let said = parsed
+        .as_ref()
+        .and_then(|value| ["message", "detail"].iter().find_map(|key| value.get(key)?.as_str()));
+    let said = said.unwrap_or(body).trim();
+    let said = if said.is_empty() { "no reason given" } else { said };
+    let kind = sort(Some(status), "", said);
+    ModelError::new(kind, format!("HTTP {status}: {said}"))
 }
 
 /// An `error` object, from a response or from the middle of a stream.
@@ -69,6 +67,7 @@ const TOO_LONG: &[&str] = &[
     "context length",
     "context window",
     "context size",
+    "context limit",
     "maximum context",
     "context_length",
     "input token count",
@@ -143,7 +142,7 @@ fn delay(error: &Value) -> Option<Duration> {
     seconds(delay.strip_suffix('s')?)
 }
 
-/// OpenAI says it in words: `Please try again in 1.5s`.
+/// `OpenAI` says it in words: `Please try again in 1.5s`.
 fn announced(said: &str) -> Option<Duration> {
     let (_, after) = said.split_once("try again in ")?;
     let end = after.find(|c: char| !c.is_ascii_digit() && c != '.')?;

@@ -24,8 +24,8 @@ pub fn choose_tls() {
     });
 }
 
-/// Loads the certificates of this machine, which takes a moment.
-pub fn client(headers: HeaderMap, proxy: Option<Proxy>) -> Result<Client, ModelError> {
+/// Loads the certificates of this machine, which takes a moment, unless the way is `plain`.
+pub fn client(headers: HeaderMap, proxy: Option<Proxy>, plain: bool) -> Result<Client, ModelError> {
     choose_tls();
     let builder = Client::builder()
         .connect_timeout(CONNECTING)
@@ -35,6 +35,7 @@ pub fn client(headers: HeaderMap, proxy: Option<Proxy>) -> Result<Client, ModelE
         .tcp_nodelay(true);
     let builder = match proxy {
         Some(proxy) => builder.proxy(proxy),
+        None if plain => builder.no_proxy().tls_certs_only([]),
         None => builder.no_proxy(),
     };
     builder.build().map_err(|error| {

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -38,7 +38,7 @@ struct Heard {
 
 impl Listings {
     /// What the provider offers now, or did when it was last heard of.
-    pub async fn of(&self, provider: &Provider) -> Vec<Listed> {
+    pub async fn of(&self, provider: &Arc<Provider>) -> Vec<Listed> {
         let last = self.last(&provider.name);
         if let Some(heard) = last.as_ref().filter(|heard| heard.until > Instant::now()) {
             return heard.models.clone();
@@ -69,13 +69,18 @@ impl Listings {
 }
 
 /// Asks the server itself.
-pub async fn ask(provider: &Provider) -> Result<Vec<Listed>, ModelError> {
+pub async fn ask(provider: &Arc<Provider>) -> Result<Vec<Listed>, ModelError> {
     let query = match provider.kind {
         Kind::Anthropic => Some("limit=1000"),
         Kind::Gemini => Some("pageSize=1000"),
         Kind::OpenaiChat | Kind::OpenaiResponses => None,
     };
-    let request = provider.request(Method::GET, &["models"], query)?;
+    let asked = provider.clone();
+    // Setting up connections would hold up everybody else.
+    let prepared =
+        tokio::task::spawn_blocking(move || asked.request(Method::GET, &["models"], query));
+    let broke = |_| ModelError::new(Failure::Internal, "the request could not be prepared");
+    let request = prepared.await.map_err(broke)??;
     let mut response = http::send(request, PATIENCE).await?;
     let mut body = Vec::new();
     while let Some(portion) = http::portion(&mut response, PATIENCE).await? {

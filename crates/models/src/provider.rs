@@ -19,7 +19,7 @@ use crate::{
     secret::{Secret, SecretError},
 };
 
-const USUAL_SILENCE: Duration = Duration::from_secs(60);
+const USUAL_SILENCE: Duration = Duration::from_mins(1);
 /// As much of what a provider says as a person reads.
 const SHOWN: usize = 400;
 
@@ -196,7 +196,8 @@ impl Provider {
         if let Some(client) = made.as_ref() {
             return Ok(client.clone());
         }
-        let client = http::client(self.headers.clone(), self.proxy.clone())?;
+        let is_plain = self.base_url.scheme() == "http";
+        let client = http::client(self.headers.clone(), self.proxy.clone(), is_plain)?;
         Ok(made.insert(client).clone())
     }
 
@@ -205,6 +206,9 @@ impl Provider {
         let ModelError { kind, message, wait } = error;
         let (name, said) = (&self.name, self.clean(&message));
         let message = match kind {
+            Failure::BadKey if matches!(self.key, Key::Missing { .. }) => {
+                format!("{name} cannot be used: {said}")
+            }
             Failure::BadKey => format!("{name} does not accept the key: {said}. {}", self.remedy()),
             Failure::NoQuota => format!(
                 "{name} will not work on credit: {said}. Top up {}, or choose another model",
@@ -252,8 +256,9 @@ impl Provider {
 
     fn remedy(&self) -> String {
         match &self.key {
-            Key::Known { from, .. } => format!("Correct the key in {from}"),
-            Key::Missing { from, .. } => format!("Put a key in {from}"),
+            Key::Known { from, .. } | Key::Missing { from, .. } => {
+                format!("Correct the key in {from}")
+            }
             Key::None => {
                 let name = &self.name;
                 format!("Say in the configuration where its key is: api_key_env of {name}")

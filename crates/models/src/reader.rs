@@ -39,13 +39,11 @@ impl Reader {
             let room = EXCERPT.saturating_sub(self.prologue.len()).min(bytes.len());
             self.prologue.extend_from_slice(&bytes[..room]);
         }
-        match self.events.push(bytes) {
-            Ok(events) => self.decode(events),
-            Err(sse::TooLarge) => {
-                let error = fault::garbage("an event has no end", "more than 32 MiB");
-                (Vec::new(), Some(error))
-            }
-        }
+        let Ok(events) = self.events.push(bytes) else {
+            let error = fault::garbage("an event has no end", "more than 32 MiB");
+            return (Vec::new(), Some(error));
+        };
+        self.decode(events)
     }
 
     /// Whether the last event has been heard, although more bytes may come.

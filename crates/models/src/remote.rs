@@ -43,7 +43,7 @@ impl Model for Remote {
 
     fn stream(&self, prompt: &Prompt) -> BoxStream<'static, Result<Piece, ModelError>> {
         let asking = State::Asking(Box::new((self.clone(), prompt.clone())));
-        stream::unfold(asking, |state| state.next()).boxed()
+        stream::unfold(asking, State::next).boxed()
     }
 }
 

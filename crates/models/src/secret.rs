@@ -81,7 +81,8 @@ impl Secret {
 #[cfg(unix)]
 fn is_private(found: &fs::Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
-    found.permissions().mode() & 0o077 == 0
+    let others = found.permissions().mode() & 0o077;
+    others == 0
 }
 
 #[cfg(not(unix))]

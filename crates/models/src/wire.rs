@@ -32,7 +32,7 @@ pub struct Ask<'a> {
     pub known_as: [&'a str; 2],
     pub max_tokens: Option<u64>,
     pub effort: Option<Effort>,
-    /// Whether it is OpenAI itself, which has moved on from what the compatible servers copy.
+    /// Whether it is `OpenAI` itself, which has moved on from what the compatible servers copy.
     pub at_openai: bool,
 }
 

@@ -12,7 +12,7 @@ fn a_vendor_needs_no_more_than_its_kind() {
     let provider = built(|_| ()).unwrap();
     assert_eq!(provider.base_url.as_str(), "https://api.anthropic.com/v1");
     assert_eq!(provider.payer(), "your Anthropic account");
-    assert_eq!(provider.silence, Duration::from_secs(60));
+    assert_eq!(provider.silence, Duration::from_mins(1));
     let Key::Known { secret, from } = &provider.key else { unreachable!() };
     assert_eq!((secret.expose(), from.as_str()), ("sk-secret", "ANTHROPIC_API_KEY"));
 }

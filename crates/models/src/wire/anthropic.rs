@@ -1,151 +1,18 @@
 //! Anthropic's Messages.
 
+mod ask;
+
 use kernel::{
     ports::{ModelError, Piece},
-    prompt::Part,
     update::Usage,
 };
 use serde_json::{Map, Value, json};
 
-use super::{Ask, Decode, accepted, arguments, number, outcome, parse, text};
-use crate::{config::Effort, fault};
+pub use self::ask::request;
+use super::{Decode, arguments, number, parse, text};
+use crate::fault;
 
 const LANGUAGE: &str = "anthropic";
-/// What they allow at most, and what is cached of a conversation: two turns, so that the one
-/// before still finds what was written.
-const CACHED_TURNS: usize = 2;
-
-pub fn request(ask: Ask) -> Value {
-    let most = ask.max_tokens.unwrap_or_else(|| usual_most(ask.model));
-    let mut body = json!({
-        "model": ask.model,
-        "max_tokens": most,
-        "messages": messages(&ask),
-        "stream": true,
-    });
-    if !ask.prompt.system.trim().is_empty() {
-        let system = json!({ "type": "text", "text": ask.prompt.system });
-        body["system"] = json!([cached(system)]);
-    }
-    let tool = |tool: &kernel::toolbox::ToolSpec| {
-        let (name, about) = (&tool.name, &tool.description);
-        json!({ "name": name, "description": about, "input_schema": tool.schema })
-    };
-    let mut tools: Vec<Value> = ask.prompt.tools.iter().map(tool).collect();
-    if let Some(last) = tools.pop() {
-        tools.push(cached(last));
-        body["tools"] = tools.into();
-    }
-    if let Some(effort) = ask.effort {
-        think(&mut body, ask.model, effort, most);
-    }
-    body
-}
-
-fn cached(mut block: Value) -> Value {
-    block["cache_control"] = json!({ "type": "ephemeral" });
-    block
-}
-
-fn usual_most(model: &str) -> u64 {
-    match model {
-        model if model.starts_with("claude-3-5") => 8_192,
-        model if model.starts_with("claude-3-7") => 16_000,
-        model if model.starts_with("claude-3") => 4_096,
-        _ => 16_000,
-    }
-}
-
-/// Newer models decide themselves how long to think; older ones want a number of tokens.
-fn think(body: &mut Value, model: &str, effort: Effort, most: u64) {
-    const OLDER: &[&str] =
-        &["claude-3", "claude-opus-4-2", "claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-5"];
-    const OLDER_STILL: &[&str] =
-        &["claude-sonnet-4-2", "claude-sonnet-4-0", "claude-sonnet-4-5", "claude-haiku-4"];
-    let is_older = OLDER.iter().chain(OLDER_STILL).any(|name| model.starts_with(name));
-    if !is_older {
-        let effort = effort.max(Effort::Low).name();
-        body["thinking"] = json!({ "type": "adaptive", "display": "summarized" });
-        body["output_config"] = json!({ "effort": effort });
-        return;
-    }
-    let budget: u64 = match effort {
-        Effort::Minimal | Effort::Low => 2_048,
-        Effort::Medium => 8_192,
-        Effort::High | Effort::XHigh | Effort::Max => 24_000,
-    };
-    // They count as part of the answer, which must have room for more.
-    let budget = budget.min(most / 2).max(1024);
-    if budget < most {
-        body["thinking"] = json!({ "type": "enabled", "budget_tokens": budget });
-    }
-}
-
-/// Turns that alternate, as they must.
-fn messages(ask: &Ask) -> Vec<Value> {
-    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
-    for part in &ask.prompt.parts {
-        let (role, blocks) = blocks(ask, part);
-        match turns.last_mut() {
-            _ if blocks.is_empty() => (),
-            Some((last, all)) if *last == role => all.extend(blocks),
-            _ => turns.push((role, blocks)),
-        }
-    }
-    let users = turns.iter_mut().rev().filter(|(role, _)| *role == "user");
-    for (_, blocks) in users.take(CACHED_TURNS) {
-        if let Some(last) = blocks.pop() {
-            blocks.push(cached(last));
-        }
-    }
-    turns.into_iter().map(|(role, content)| json!({ "role": role, "content": content })).collect()
-}
-
-fn blocks(ask: &Ask, part: &Part) -> (&'static str, Vec<Value>) {
-    match part {
-        Part::User { text, images } => {
-            let (shown, missing) = ask.shown(images);
-            let image = |image: &super::Picture| {
-                let source = json!({
-                    "type": "base64", "media_type": image.mime, "data": image.base64,
-                });
-                json!({ "type": "image", "source": source })
-            };
-            let mut blocks: Vec<Value> = shown.iter().map(image).collect();
-            let text = [vec![text.clone()], missing].concat().join("\n");
-            if !text.trim().is_empty() {
-                blocks.push(json!({ "type": "text", "text": text }));
-            } else if blocks.is_empty() {
-                blocks.push(json!({ "type": "text", "text": "(empty message)" }));
-            }
-            ("user", blocks)
-        }
-        Part::Assistant { text, calls, trace, .. } => {
-            let thoughts = ask.own(trace.as_ref(), LANGUAGE).and_then(Value::as_array);
-            let mut blocks = thoughts.cloned().unwrap_or_default();
-            if !text.trim().is_empty() {
-                blocks.push(json!({ "type": "text", "text": text }));
-            }
-            blocks.extend(calls.iter().map(|call| {
-                let (id, name) = (accepted(&call.id), accepted(&call.name));
-                let input = super::object(&call.args);
-                json!({ "type": "tool_use", "id": id, "name": name, "input": input })
-            }));
-            // Thoughts alone are no answer.
-            let is_empty = text.trim().is_empty() && calls.is_empty();
-            ("assistant", if is_empty { Vec::new() } else { blocks })
-        }
-        Part::Result { call, output } => {
-            let (content, failed) = outcome(output);
-            let id = accepted(call);
-            let mut block = json!({ "type": "tool_result", "tool_use_id": id, "content": content });
-            if failed {
-                block["is_error"] = true.into();
-            }
-            ("user", vec![block])
-        }
-    }
-}
 
 #[derive(Default)]
 pub struct Decoder {

@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions, and what the many servers that imitate it make of them.
+//! The Chat Completions, as `OpenAI` made them and many servers imitate them.
 
 use kernel::{
     ports::{ModelError, Piece},
@@ -50,7 +50,10 @@ fn message(ask: &Ask, part: &Part) -> Value {
             if shown.is_empty() {
                 return json!({ "role": "user", "content": text });
             }
-            let mut content = vec![json!({ "type": "text", "text": text })];
+            let mut content = Vec::new();
+            if !text.is_empty() {
+                content.push(json!({ "type": "text", "text": text }));
+            }
             content.extend(shown.iter().map(
                 |image| json!({ "type": "image_url", "image_url": { "url": image.data_url() } }),
             ));

@@ -1,4 +1,4 @@
-//! OpenAI's Responses, without anything kept at their side.
+//! The Responses of `OpenAI`, without anything kept at their side.
 
 use kernel::{
     ports::{ModelError, Piece},
@@ -63,7 +63,10 @@ fn items(ask: &Ask, part: &Part) -> Vec<Value> {
         Part::User { text, images } => {
             let (shown, missing) = ask.shown(images);
             let text = [vec![text.clone()], missing].concat().join("\n");
-            let mut content = vec![json!({ "type": "input_text", "text": text })];
+            let mut content = Vec::new();
+            if !text.is_empty() || shown.is_empty() {
+                content.push(json!({ "type": "input_text", "text": text }));
+            }
             content.extend(
                 shown
                     .iter()

@@ -37,7 +37,8 @@ pub fn call(id: &str, name: &str, args: Value) -> Piece {
 
 /// The stream of these data, each an event of its own.
 pub fn stream(data: &[&str]) -> String {
-    data.iter().map(|data| format!("data: {data}\n\n")).collect()
+    let events: Vec<String> = data.iter().map(|data| format!("data: {data}\n\n")).collect();
+    events.concat()
 }
 
 /// The stream of these data, each with its own type as the name of its event.

@@ -4,7 +4,7 @@ use super::{
     super::testing::{call, calling, check, fails, named, prompt, said, sent, strange, thought},
     *,
 };
-use crate::config::Kind::Anthropic;
+use crate::config::{Effort, Kind::Anthropic};
 
 fn start() -> Value {
     json!({ "type": "message_start", "message": { "id": "msg_1", "content": [], "usage": {
@@ -174,7 +174,9 @@ fn thoughts_of_another_model_are_not_shown() {
 #[test]
 fn older_models_are_told_how_many_tokens_to_think() {
     let asked = |model: &'static str, effort: Effort| {
-        let body = sent(&prompt(json!({})), request, |ask| {
+        let mut prompt = prompt(json!({ "anthropic": [] }));
+        prompt.parts.truncate(4);
+        let body = sent(&prompt, request, |ask| {
             ask.model = model;
             ask.effort = Some(effort);
         });
@@ -186,4 +188,24 @@ fn older_models_are_told_how_many_tokens_to_think() {
     assert_eq!(asked("claude-sonnet-4-5-20250929", Effort::High), (counted, Value::Null));
     let counted = json!({ "type": "enabled", "budget_tokens": 2048 });
     assert_eq!(asked("claude-opus-4-20250514", Effort::Low), (counted, Value::Null));
+}
+
+#[test]
+fn an_older_model_does_not_think_about_the_call_of_another() {
+    let body = sent(&prompt(json!({})), request, |ask| {
+        ask.model = "claude-sonnet-4-5";
+        ask.effort = Some(Effort::High);
+    });
+    assert_eq!(body["thinking"], Value::Null);
+}
+
+#[test]
+fn calls_of_the_past_have_tools_behind_them() {
+    let mut prompt = prompt(json!({}));
+    prompt.tools.clear();
+    let body = sent(&prompt, request, |_| ());
+    assert_eq!(body["tools"], json!([{ "name": "read", "input_schema": { "type": "object" } }]));
+    assert_eq!(body["tool_choice"], json!({ "type": "none" }));
+    prompt.parts.truncate(1);
+    assert_eq!(sent(&prompt, request, |_| ()).get("tools"), None);
 }
