@@ -101,6 +101,14 @@ impl Lineup {
         })
     }
 
+    /// Asks the servers of this machine, and those whose models are not configured, what they have,
+    /// so that windows and short names are known from then on. Worth doing at the start.
+    pub async fn learn(&self) {
+        let asked = self.providers.values();
+        let asked = asked.filter(|provider| provider.is_here() || provider.models.is_none());
+        future::join_all(asked.map(|provider| self.listings.of(provider))).await;
+    }
+
     async fn offered(&self, provider: &Arc<Provider>) -> Vec<ModelInfo> {
         let models = match &provider.models {
             Some(models) => models.iter().map(|model| unlisted(model)).collect(),
@@ -113,7 +121,10 @@ impl Lineup {
     fn sole(&self, model: &str) -> Option<Remote> {
         let having = self.providers.values().filter_map(|provider| {
             let listed = match &provider.models {
-                Some(models) => models.iter().any(|known| known == model).then(|| unlisted(model)),
+                Some(models) => models
+                    .iter()
+                    .any(|known| known == model)
+                    .then(|| self.listed(provider, model).unwrap_or_else(|| unlisted(model))),
                 None => self.listed(provider, model),
             };
             Some(remote(provider, listed?))

@@ -143,7 +143,10 @@ fn window(entry: &Value) -> Option<u64> {
         "inputTokenLimit",
         "max_input_tokens",
     ];
-    WORDS.iter().find_map(|word| entry.get(*word)?.as_u64()).filter(|window| *window > 0)
+    let told = WORDS.iter().find_map(|word| entry.get(*word)?.as_u64());
+    // The last is llama.cpp's.
+    let told = told.or_else(|| entry.pointer("/meta/n_ctx")?.as_u64());
+    told.filter(|window| *window > 0)
 }
 
 #[cfg(test)]
@@ -159,9 +162,9 @@ mod tests {
     #[test]
     fn every_vendor_s_list_is_read() {
         let chat = json!({"object": "list", "data": [
-            {"id": "zeta", "context_length": 4096}, {"id": "text-embedding-3"}, {"id": "alpha"},
+            {"id": "zeta", "context_length": 4096}, {"id": "text-embedding-3"}, {"id": "alpha", "meta": {"n_ctx": 8192}},
         ]});
-        let expected = [listed("alpha", None), listed("zeta", Some(4096))];
+        let expected = [listed("alpha", Some(8192)), listed("zeta", Some(4096))];
         assert_eq!(read(Kind::OpenaiChat, &chat), expected);
         let gemini = json!({"models": [
             {"name": "models/gemini-9", "inputTokenLimit": 9, "supportedGenerationMethods": ["generateContent"]},

@@ -43,6 +43,17 @@ async fn a_provider_is_asked_once_and_one_that_is_down_hides_no_other() {
 }
 
 #[tokio::test]
+async fn what_a_server_of_this_machine_can_read_is_learnt_although_its_models_are_configured() {
+    let list = r#"{"data":[{"id":"best","meta":{"n_ctx":2048}}]}"#;
+    let server = Server::start(&[Reply::Whole(response("200 OK", "", list))]).await;
+    let lineup = lineup([("here", settings(Kind::OpenaiChat, &server))]);
+    assert_eq!(lineup.find("best").unwrap().window(), 128_000);
+    soon(lineup.learn()).await;
+    assert_eq!(lineup.find("best").unwrap().window(), 2048);
+    assert_eq!(lineup.find("here/best").unwrap().window(), 2048);
+}
+
+#[tokio::test]
 async fn a_provider_that_says_nothing_is_not_waited_for() {
     let stuck = Server::start(&[Reply::Stuck(String::new())]).await;
     let mut settings = settings(Kind::OpenaiResponses, &stuck);
