@@ -111,7 +111,8 @@ pub struct Decoder {
 /// A call whose arguments are still coming.
 struct Calling {
     place: Option<u64>,
-    item: String,
+    /// The names of the item and of the call. Not every server gives both.
+    names: [String; 2],
     name: String,
     args: String,
     told: bool,
@@ -203,33 +204,32 @@ impl Decoder {
         }
         let (name, args) = (text(item, "name").to_owned(), text(item, "arguments").to_owned());
         let place = event.get("output_index").and_then(Value::as_u64);
-        let id = text(item, "id").to_owned();
         let index = self.calls.len();
-        let call = Calling { place, item: id, name: name.clone(), args: args.clone(), told: false };
-        self.calls.push(call);
+        let (names, told) = (names(item), false);
+        self.calls.push(Calling { place, names, name: name.clone(), args: args.clone(), told });
         vec![Piece::Calling { index, name, args }]
     }
 
     fn more(&mut self, event: &Value, delta: &str) -> Vec<Piece> {
         let place = event.get("output_index").and_then(Value::as_u64);
-        let Some(index) = self.find(place, text(event, "item_id")) else { return Vec::new() };
+        let Some(index) = self.find(place, &[text(event, "item_id")]) else { return Vec::new() };
         let call = &mut self.calls[index];
         call.args.push_str(delta);
         vec![Piece::Calling { index, name: call.name.clone(), args: delta.to_owned() }]
     }
 
-    /// A call by its place in the answer or, where that is not told, by its item's name.
-    fn find(&self, place: Option<u64>, item: &str) -> Option<usize> {
-        self.calls.iter().position(|call| match place {
-            Some(_) => call.place == place,
-            None => !item.is_empty() && call.item == item,
+    /// A call by its place in the answer or, where that is not told, by any of its names.
+    fn find(&self, place: Option<u64>, names: &[&str]) -> Option<usize> {
+        self.calls.iter().position(|call| match (place, call.place) {
+            (Some(place), Some(known)) => place == known,
+            _ => call.names.iter().any(|it| !it.is_empty() && names.contains(&it.as_str())),
         })
     }
 
     fn item_done(&mut self, item: &Value, place: Option<u64>) -> Vec<Piece> {
         match text(item, "type") {
             "function_call" => {
-                let known = self.find(place, text(item, "id"));
+                let known = self.find(place, &[text(item, "id"), text(item, "call_id")]);
                 let name = text(item, "name").to_owned();
                 let streamed = known.map(|at| self.calls[at].args.clone()).unwrap_or_default();
                 let args = match text(item, "arguments") {
@@ -240,7 +240,7 @@ impl Decoder {
                     Some(at) => self.calls[at].told = true,
                     None => self.calls.push(Calling {
                         place,
-                        item: text(item, "id").to_owned(),
+                        names: names(item),
                         name: name.clone(),
                         args: String::new(),
                         told: true,
@@ -272,16 +272,18 @@ impl Decoder {
         let output = response.get("output").and_then(Value::as_array);
         let mut pieces = Vec::new();
         for (place, item) in (0..).zip(output.into_iter().flatten()) {
-            let is_told = |call: &Calling| {
-                let same = !call.item.is_empty() && call.item == text(item, "id");
-                call.told && (same || call.place == Some(place))
-            };
-            if text(item, "type") == "function_call" && !self.calls.iter().any(is_told) {
+            let known = self.find(Some(place), &[text(item, "id"), text(item, "call_id")]);
+            let is_told = known.is_some_and(|at| self.calls[at].told);
+            if text(item, "type") == "function_call" && !is_told {
                 pieces.extend(self.item_done(item, Some(place)));
             }
         }
         pieces
     }
+}
+
+fn names(item: &Value) -> [String; 2] {
+    [text(item, "id").to_owned(), text(item, "call_id").to_owned()]
 }
 
 fn count(usage: &Value) -> Usage {

@@ -111,6 +111,39 @@ fn calls_that_are_told_only_at_the_end_are_heard() {
 }
 
 #[test]
+fn servers_that_do_not_count_their_items_are_understood() {
+    let item = |id: &str, args: &str| json!({ "type": "function_call", "call_id": id, "name": "read", "arguments": args });
+    let added = |id: &str| json!({ "type": "response.output_item.added", "item": item(id, "") });
+    let more = |id: &str, args: &str| json!({ "type": "response.function_call_arguments.delta", "item_id": id, "delta": args });
+    let done = |id: &str, args: &str| json!({ "type": "response.output_item.done", "item": item(id, args) });
+    let (one, two) = ("fc_1abcdefghijklmnopqrs", "fc_2abcdefghijklmnopqrs");
+    let heard = named(&[
+        added(one),
+        more(one, "{}"),
+        added(two),
+        more(two, "{\"a\":"),
+        more(two, "1}"),
+        done(one, "{}"),
+        done(two, "{\"a\":1}"),
+        end(
+            "completed",
+            &json!({ "output": [{ "type": "message" }, item(one, "{}"), item(two, "{\"a\":1}")] }),
+        ),
+    ]);
+    let pieces = [
+        calling(0, "read", ""),
+        calling(0, "read", "{}"),
+        calling(1, "read", ""),
+        calling(1, "read", "{\"a\":"),
+        calling(1, "read", "1}"),
+        call(one, "read", json!({})),
+        call(two, "read", json!({ "a": 1 })),
+        usage(),
+    ];
+    check(OpenaiResponses, &heard, &pieces);
+}
+
+#[test]
 fn failures_keep_what_was_heard_before() {
     let filtered = json!({ "incomplete_details": { "reason": "content_filter" } });
     let error = |code: &str| json!({ "type": "error", "code": code, "message": "because" });
