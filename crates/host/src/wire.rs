@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 use crate::{clock::SystemClock, config::Config, place};
 
 pub use edge::{Keys, Metrics};
+pub use models::choose_tls;
 
 /// What a server is made from.
 pub struct Plan {

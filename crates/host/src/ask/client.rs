@@ -15,7 +15,7 @@ use tokio_tungstenite::{
 };
 
 use super::frames::{EventFrame, Frame, Request};
-use crate::place;
+use crate::{place, wire};
 
 /// Our own slot, so that asking does not change what another client is looking at.
 const CLIENT_ID: &str = "megaron-ask";
@@ -50,6 +50,7 @@ impl Client {
         key: Option<String>,
         data_dir: Option<PathBuf>,
     ) -> anyhow::Result<Self> {
+        wire::choose_tls();
         // A proxy is for other machines; this server is on ours.
         let http = reqwest::Client::builder().no_proxy().connect_timeout(CONNECTING).build()?;
         Ok(Self { http, url, key, data_dir })
