@@ -34,24 +34,26 @@ pub struct Standing {
 }
 
 #[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
 struct Filling {
     /// How many tokens the last step took up, as its provider counted them; null until it has.
-    context_used: Option<u64>,
+    #[serde(rename = "contextUsed")]
+    used: Option<u64>,
     /// How many its model takes; null while there is no such model.
-    context_window: Option<u64>,
+    #[serde(rename = "contextWindow")]
+    window: Option<u64>,
     /// From 1, empty, to 0, full; null where either of these is.
+    #[serde(rename = "contextRemaining")]
     #[schema(minimum = 0, maximum = 1, example = 0.88)]
-    context_remaining: Option<f64>,
+    remaining: Option<f64>,
 }
 
 impl Filling {
     fn of(state: &SessionState, window: Option<u64>) -> Self {
         let remaining = state.filled.zip(window.filter(|window| *window > 0));
         Self {
-            context_used: state.filled,
-            context_window: window,
-            context_remaining: remaining.map(|(used, window)| free(used, window)),
+            used: state.filled,
+            window,
+            remaining: remaining.map(|(used, window)| free(used, window)),
         }
     }
 }
@@ -116,7 +118,7 @@ mod tests {
     fn what_remains_is_a_share_and_never_less_than_nothing() {
         let remaining = |filled, window| {
             let state = SessionState { filled, ..SessionState::default() };
-            Filling::of(&state, window).context_remaining
+            Filling::of(&state, window).remaining
         };
         assert_eq!(remaining(Some(25), Some(100)), Some(0.75));
         assert_eq!(remaining(Some(0), Some(100)), Some(1.0));

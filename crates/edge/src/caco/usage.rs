@@ -71,8 +71,9 @@ impl From<kernel::state::Spent> for Spent {
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// Null until a provider reports a quota.
+    #[serde(rename = "usage")]
     #[schema(value_type = Option<Object>)]
-    usage: Option<()>,
+    quota: Option<()>,
     /// Of all sessions that there are.
     total: Spent,
     /// The dearest fifty, then those that used most.
@@ -106,7 +107,7 @@ pub async fn usage(State(app): State<Arc<App>>) -> Reply<Usage> {
         b.spent.cost.total_cmp(&a.spent.cost).then_with(|| rest(a).cmp(&rest(b)))
     });
     by_session.truncate(NAMED);
-    Reply(Usage { usage: None, total, by_session })
+    Reply(Usage { quota: None, total, by_session })
 }
 
 impl Spent {
