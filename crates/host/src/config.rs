@@ -199,7 +199,7 @@ pub fn effective(args: &ConfigArgs) -> anyhow::Result<String> {
         writeln!(text, "{} = {value}{remark}", key.name)?;
     }
     for (name, provider) in &config.providers {
-        text.push_str(&keys::provider(name, &provider::shown(provider))?);
+        text.push_str(&provider::written(name, &provider::shown(provider))?);
     }
     Ok(text)
 }

@@ -5,7 +5,10 @@ use std::{fs, io, path::Path};
 use anyhow::Context as _;
 use toml_edit::{DocumentMut, Item, Value};
 
-use super::{Config, keys, provider::Provider};
+use super::{
+    Config,
+    provider::{self, Provider},
+};
 use crate::place;
 
 /// Makes this the model of sessions that name none.
@@ -30,7 +33,7 @@ pub fn add(data_dir: &Path, providers: &[(&str, &Provider)]) -> anyhow::Result<(
             text.push('\n');
         }
         for (name, provider) in providers {
-            let table = keys::provider(name, provider)?;
+            let table = provider::written(name, provider)?;
             // A new file need not begin with an empty line.
             text.push_str(if text.is_empty() { table.trim_start() } else { &table });
         }

@@ -40,6 +40,8 @@ pub enum Kind {
     Gemini,
 }
 
+pub use super::keys::provider as written;
+
 /// Stands for what must not be shown.
 const HIDDEN: &str = "(hidden)";
 
