@@ -19,6 +19,9 @@ before(async () => {
   const guest = await visit(context, server.url);
   await guest.ask('What can you do for me in this folder?');
   await guest.ask('/reason\n/tool list_directory {"path":"."}\n/tool no_such_tool {}');
+  await guest.page.getByRole('button', { name: 'Sum up now' }).click();
+  await guest.log.getByText('Earlier messages were summed up').waitFor();
+  await guest.idle();
   conversation = guest.page.url();
   await context.close();
 });
