@@ -66,6 +66,13 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
         await inspect(guest, `conversation-${look}`);
       });
 
+      test('a summary of the past, unfolded', async () => {
+        const guest = await visit(context, conversation);
+        await guest.connected();
+        await guest.log.locator('summary', { hasText: 'Earlier messages were summed up' }).click();
+        await inspect(guest, `summary-${look}`);
+      });
+
       test('a turn at work with a message waiting', async () => {
         const guest = await visit(context, server.url);
         await guest.say('/slow 50\n/long 200');
