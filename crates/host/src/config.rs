@@ -1,8 +1,11 @@
 //! `<data-dir>/config.toml`: what it may say, what it says, and what holds when it says nothing.
 
+pub mod edit;
 mod keys;
+pub mod provider;
 
 use std::{
+    collections::BTreeMap,
     fmt::Write as _,
     io,
     net::{Ipv4Addr, SocketAddr},
@@ -19,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::{ConfigArgs, DataDir, Overrides};
 
 pub use keys::manual;
+use provider::Provider;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -28,6 +32,9 @@ pub struct Config {
     pub server: Server,
     pub sessions: Sessions,
     pub agents: Agents,
+    pub models: Models,
+    /// By a name that the person gave.
+    pub providers: BTreeMap<String, Provider>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,6 +58,12 @@ pub struct Agents {
     pub depth: NonZeroUsize,
 }
 
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Models {
+    pub attempts: NonZeroU32,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -59,6 +72,8 @@ impl Default for Config {
             server: Server::default(),
             sessions: Sessions::default(),
             agents: Agents::default(),
+            models: Models::default(),
+            providers: BTreeMap::new(),
         }
     }
 }
@@ -88,6 +103,12 @@ impl Default for Agents {
     }
 }
 
+impl Default for Models {
+    fn default() -> Self {
+        Self { attempts: const { NonZeroU32::new(5).unwrap() } }
+    }
+}
+
 impl Config {
     /// What the file in this directory says; an absent one says nothing.
     pub fn load(data_dir: &Path) -> anyhow::Result<Self> {
@@ -110,6 +131,9 @@ impl Config {
                 !host.is_empty() && !host.contains(['/', ':', ' ']),
                 "allowed_hosts: `{host}` is not a bare host name like `megaron.example`"
             );
+        }
+        for name in config.providers.keys() {
+            provider::check_name(name)?;
         }
         Ok(config)
     }
@@ -137,7 +161,7 @@ impl Config {
             ..Limits::default()
         };
         let rest = Duration::from_secs(self.sessions.rest_seconds.get());
-        kernel::host::Settings { rest, limits, ..kernel::host::Settings::default() }
+        kernel::host::Settings { rest, limits, attempts: self.models.attempts.get() }
     }
 }
 
@@ -166,13 +190,16 @@ pub fn effective(args: &ConfigArgs) -> anyhow::Result<String> {
     let defaults = toml::Table::try_from(Config::default())?;
     let mut section = "";
     for key in keys::KEYS {
+        let Some(value) = key.find(&values) else { continue };
         if key.section != section {
             section = key.section;
             write!(text, "\n[{section}]\n")?;
         }
-        let Some(value) = key.find(&values) else { continue };
         let remark = if key.find(&defaults) == Some(value) { "  # default" } else { "" };
         writeln!(text, "{} = {value}{remark}", key.name)?;
+    }
+    for (name, provider) in &config.providers {
+        text.push_str(&provider::written(name, &provider::shown(provider))?);
     }
     Ok(text)
 }
@@ -207,6 +234,11 @@ mod tests {
             [agents]
             calls_per_minute = 5
             depth = 4
+            [models]
+            attempts = 3
+            [providers.local]
+            kind = "openai-chat"
+            base_url = "http://127.0.0.1:9911/v1"
             "#,
         );
         let config = config.unwrap();
@@ -235,6 +267,19 @@ mod tests {
             complaint("[session]\nrest_seconds = 3"),
             "line 1: there is no key `session`; the nearest is `sessions`"
         );
+        assert_eq!(
+            complaint("[provider.x]\nkind = \"gemini\""),
+            "line 1: there is no key `provider`; the nearest is `providers`"
+        );
+        assert_eq!(
+            complaint("[providers.mine]\nkind = \"gemini\"\nbase_ulr = \"x\""),
+            "line 3: there is no key `providers.mine.base_ulr`; \
+             the nearest is `providers.mine.base_url`"
+        );
+        assert_eq!(
+            complaint("[providers]\nkind = \"gemini\""),
+            "line 2: there is no key `providers.kind`; the nearest is `providers.NAME.kind`"
+        );
     }
 
     #[test]
@@ -247,6 +292,10 @@ mod tests {
             ("server = 3", "line 1"),
             ("default_model = ", "line 1"),
             ("allowed_hosts = [\"http://x/\"]", "`http://x/` is not a bare host name"),
+            ("[models]\nattempts = 0", "nonzero"),
+            ("[providers.x]\nkind = \"openai\"", "expected one of `anthropic`"),
+            ("[providers.x]\nbase_url = \"y\"", "missing field `kind`"),
+            ("[providers.\"a/b\"]\nkind = \"gemini\"", "`a/b` cannot be the name of a provider"),
         ] {
             let complaint = complaint(text);
             assert!(complaint.contains(part), "{text}: {complaint}");
@@ -261,6 +310,34 @@ mod tests {
         let config = config.overridden(&by);
         assert_eq!(config.server.listen.port(), 2);
         assert_eq!(config.server.drain_seconds, 5);
+    }
+
+    #[test]
+    fn providers_are_shown_without_secrets() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = r#"
+            [providers.mine]
+            kind = "openai-chat"
+            proxy = "http://me:s3cret@proxy:1"
+            headers = { "X-Key" = "s3cret" }
+            api_key_env = "MINE_KEY"
+            [providers.other]
+            kind = "anthropic"
+            "#;
+        std::fs::write(dir.path().join("config.toml"), text).unwrap();
+        let home = DataDir { data_dir: Some(dir.path().to_owned()) };
+        let shown = effective(&ConfigArgs { home, ..ConfigArgs::default() }).unwrap();
+        let (_, providers) = shown.split_once("\n[providers.mine]\n").unwrap();
+        let expected = r#"kind = "openai-chat"
+api_key_env = "MINE_KEY"
+headers = { X-Key = "(hidden)" }
+proxy = "http://(hidden)@proxy:1"
+
+[providers.other]
+kind = "anthropic"
+"#;
+        assert_eq!(providers, expected);
+        Config::parse(&shown).unwrap();
     }
 
     #[test]

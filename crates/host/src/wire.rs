@@ -1,6 +1,7 @@
 //! Builds every port and joins them: the only file that names the other rooms.
 
 use std::{
+    collections::BTreeMap,
     io,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -11,12 +12,16 @@ use std::{
 use anyhow::Context as _;
 use kernel::{
     host::Host,
-    ports::{Briefing, Clock, Ports},
+    ports::{Briefing, Clock, Models, Ports},
     toolbox::Toolbox,
 };
 use tokio::net::TcpListener;
 
-use crate::{clock::SystemClock, config::Config, place};
+use crate::{
+    clock::SystemClock,
+    config::{Config, provider::Provider},
+    place, secrets,
+};
 
 pub use edge::{Keys, Metrics};
 pub use models::choose_tls;
@@ -46,7 +51,7 @@ impl Rooms {
         let Plan { data_dir, workspace, trust_loopback, drain, config } = plan;
         place::prepare(&data_dir)?;
         let store = Arc::new(store::Store::open(&data_dir)?);
-        let models = models::Lineup::with_default(&config.default_model)?;
+        let models = models(&data_dir, &config)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let mut toolbox = Toolbox::default();
         let briefing: Arc<dyn Briefing> = Arc::new(tools::Notices::new(&data_dir));
@@ -55,7 +60,7 @@ impl Rooms {
             log: store.clone(),
             catalog: store.clone(),
             attic: store,
-            models: Arc::new(models),
+            models,
             tools: Arc::new(toolbox),
             clock,
             briefing,
@@ -107,8 +112,11 @@ pub fn check_database(data_dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether a model of this name can be had.
-pub fn check_model(id: &str) -> anyhow::Result<()> {
-    models::Lineup::with_default(id)?;
-    Ok(())
+/// The models of this configuration; an error if the default is not among them.
+pub fn models(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<dyn Models>> {
+    let located = |(name, it): (&String, _)| (name.clone(), secrets::located(data_dir, name, it));
+    let providers: BTreeMap<String, Provider> = config.providers.iter().map(located).collect();
+    // Until the providers speak, their settings are only read.
+    tracing::debug!(providers = ?providers.keys(), "configured");
+    Ok(Arc::new(models::Lineup::with_default(&config.default_model)?))
 }

@@ -34,6 +34,8 @@ pub enum Change {
     Created,
     Deleted,
     Renamed,
+    /// Another model answers from now on.
+    ModelChanged,
     Busy(bool),
     /// An answer came that nobody has seen; so many sessions have one.
     Idle {
@@ -109,6 +111,9 @@ impl Roster {
         }
         if entries.iter().any(|entry| matches!(entry.fact, Fact::Renamed { .. })) {
             tell(state.last, Change::Renamed);
+        }
+        if entries.iter().any(|entry| matches!(entry.fact, Fact::ModelChanged { .. })) {
+            tell(state.last, Change::ModelChanged);
         }
         match (was_unobserved, state.unobserved) {
             (false, true) => tell(state.last, Change::Idle { unobserved }),

@@ -296,6 +296,7 @@ pub fn news(news: &News) -> Line {
             Change::Created => list("created", *session, None),
             Change::Deleted => list("deleted", *session, None),
             Change::Renamed => list("renamed", *session, None),
+            Change::ModelChanged => list("model", *session, None),
             Change::Idle { unobserved } => list("idle", *session, Some(*unobserved)),
             Change::Observed { unobserved } => list("observed", *session, Some(*unobserved)),
             Change::Busy(is_busy) => {

@@ -274,6 +274,8 @@ pub async fn amend(
         items: it.items,
         merge: matches!(it.mode, Mode::Merge),
     });
+    // To choose what is chosen changes nothing.
+    let model = model.filter(|model| *model != state.model);
     app.host.amend(id, Amendment { name, env_hint, context, model }).await?;
     Ok(Reply(Success { success: true }))
 }
@@ -314,44 +316,6 @@ pub async fn delete(
             Ok(Reply(Deleted { success: true, was_active }))
         }
     }
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Standing {
-    #[schema(value_type = String)]
-    session_id: SessionId,
-    /// `idle` while it is in memory, else `inactive`.
-    #[schema(value_type = String, example = "idle")]
-    status: &'static str,
-    cwd: String,
-    model: Option<String>,
-    is_active: bool,
-    is_busy: bool,
-    /// How many messages wait.
-    queued: usize,
-}
-
-/// How a session stands
-#[utoipa::path(get, path = "/api/sessions/{id}/state", tag = "sessions",
-    params(SessionPath),
-    responses((status = 200, body = Standing), (status = 404, body = ErrorBody)))]
-pub async fn state(
-    State(app): State<Arc<App>>,
-    SessionPath(text): SessionPath,
-) -> Result<Reply<Standing>, ApiError> {
-    let id = known(&text)?;
-    let state = app.host.roster.get(id).ok_or_else(|| ApiError::no_session(&text))?;
-    let is_active = app.host.is_live(id);
-    Ok(Reply(Standing {
-        session_id: id,
-        status: if is_active { "idle" } else { "inactive" },
-        cwd: state.cwd.clone(),
-        model: Some(state.model.clone()).filter(|model| !model.is_empty()),
-        is_active,
-        is_busy: state.is_busy(),
-        queued: state.queue.len(),
-    }))
 }
 
 /// Something that may be the name of a session.

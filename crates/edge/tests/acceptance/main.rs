@@ -5,6 +5,7 @@ mod access;
 mod bad_input;
 mod common;
 mod messages;
+mod models;
 mod openapi;
 mod preferences;
 mod resume;

@@ -59,7 +59,9 @@ async fn a_session_is_made_with_defaults_or_as_told() {
         assert_eq!(created, expected);
         let state = json!({
             "sessionId": id, "status": "idle", "cwd": folder, "model": "test", "isActive": true,
-            "isBusy": false, "queued": 0,
+            "isBusy": false, "queued": 0, "contextUsed": null, "contextWindow": 1 << 20,
+            "contextRemaining": null,
+            "usage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },
         });
         assert_eq!(house.get(&format!("/api/sessions/{id}/state")).await, (200, state));
         let (_, list) = house.get("/api/sessions").await;
@@ -328,7 +330,9 @@ async fn the_state_tells_whether_it_is_in_memory_and_busy() {
         json!({
             "sessionId": id, "status": if active { "idle" } else { "inactive" },
             "cwd": house.cwd(), "model": "test", "isActive": active, "isBusy": busy,
-            "queued": queued,
+            "queued": queued, "contextUsed": null, "contextWindow": 1 << 20,
+            "contextRemaining": null,
+            "usage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },
         })
     };
     assert_eq!(house.get(&path).await, (200, state(false, false, 0)));
