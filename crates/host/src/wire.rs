@@ -1,7 +1,6 @@
 //! Builds every port and joins them: the only file that names the other rooms.
 
 use std::{
-    collections::BTreeMap,
     io,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -114,9 +113,20 @@ pub fn check_database(data_dir: &Path) -> anyhow::Result<()> {
 
 /// The models of this configuration; an error if the default is not among them.
 pub fn models(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<dyn Models>> {
-    let located = |(name, it): (&String, _)| (name.clone(), secrets::located(data_dir, name, it));
-    let providers: BTreeMap<String, Provider> = config.providers.iter().map(located).collect();
-    // Until the providers speak, their settings are only read.
-    tracing::debug!(providers = ?providers.keys(), "configured");
-    Ok(Arc::new(models::Lineup::with_default(&config.default_model)?))
+    choose_tls();
+    let settings = |(name, provider): (&String, &Provider)| {
+        let located = secrets::located(data_dir, name, provider);
+        // The same table, read by the room that uses it: it may know better what is wrong.
+        let settings = serde_json::to_value(located).and_then(serde_json::from_value);
+        let settings: models::ProviderSettings =
+            settings.with_context(|| format!("providers.{name}"))?;
+        anyhow::Ok((name.clone(), settings))
+    };
+    let providers = config.providers.iter().map(settings).collect::<anyhow::Result<_>>()?;
+    let env = |name: &str| std::env::var(name).ok();
+    let lineup = Arc::new(models::Lineup::build(&config.default_model, providers, env)?);
+    for (provider, problem) in lineup.problems() {
+        tracing::warn!(provider, problem, "a provider cannot be used as it is");
+    }
+    Ok(lineup)
 }
