@@ -88,6 +88,7 @@ fn a_wrong_value_is_shown_where_it_stands() {
         ("allowed_hosts = [\"http://x/\"]", "`http://x/` is not a bare host name"),
         ("[models]\nattempts = 0", "nonzero"),
         ("[providers.x]\nkind = \"openai\"", "expected one of `anthropic`"),
+        ("[providers.x]\nkind = \"gemini\"\nreasoning_effort = \"some\"", "line 3"),
         ("[providers.x]\nbase_url = \"y\"", "missing field `kind`"),
         ("[providers.\"a/b\"]\nkind = \"gemini\"", "`a/b` cannot be the name of a provider"),
     ] {
