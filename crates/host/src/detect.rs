@@ -156,6 +156,7 @@ fn bare(kind: Kind) -> Provider {
         reasoning_effort: None,
         silence_seconds: None,
         context_window: None,
+        price: None,
     }
 }
 

@@ -11,7 +11,7 @@ mod hall;
 mod key;
 mod logs;
 mod meters;
-mod models;
+mod minds;
 mod place;
 mod prompt;
 mod secrets;
@@ -42,7 +42,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Serve(args) => wait_for(serve::run(args)),
         Command::Ask(args) => wait_for(ask::run(args)),
         Command::Key(args) => key::run(&args),
-        Command::Models(args) => wait_for(models::run(args)),
+        Command::Models(args) => wait_for(minds::run(args)),
         Command::Doctor(args) => wait_for(doctor::run(args)),
         Command::Config(args) => {
             print!("{}", config::effective(&args)?);

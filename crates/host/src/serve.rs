@@ -17,7 +17,7 @@ use crate::{
     config::{self, Config},
     detect::{self, Surroundings},
     hall::Hall,
-    logs, meters, models, place,
+    logs, meters, minds, place,
     stops::Stops,
     wire::{self, Plan, Rooms},
 };
@@ -81,7 +81,7 @@ async fn introduce(config: Config, format: LogFormat) {
             let found: Vec<&str> = found.iter().map(|it| it.what.as_str()).collect();
             tracing::info!(?found, "looked for models; `megaron models detect` tells more");
         }
-        LogFormat::Text => match models::report(&found, &config) {
+        LogFormat::Text => match minds::report(&found, &config) {
             Ok(report) => eprint!("{report}"),
             Err(error) => tracing::warn!(%error, "cannot tell what was found"),
         },

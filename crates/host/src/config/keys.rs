@@ -75,9 +75,15 @@ pub const KEYS: &[Key] = &[
     key(PROVIDER, "headers", "{ \"X-Team\" = \"home\" }", "To send with every request."),
     key(PROVIDER, "proxy", "\"http://127.0.0.1:3128\"", "To go through."),
     key(PROVIDER, "max_tokens", "8192", "How long an answer may be."),
-    key(PROVIDER, "reasoning_effort", "\"medium\"", "How long it may think: low, medium, high."),
+    key(PROVIDER, "reasoning_effort", "\"medium\"", "minimal, low, medium, high, xhigh or max."),
     key(PROVIDER, "silence_seconds", "120", "An answer that stops for so long is given up."),
     key(PROVIDER, "context_window", "32768", "How many tokens its models read; absent: as known."),
+    key(
+        PROVIDER,
+        "price",
+        "{ input = 3.0, output = 15.0 }",
+        "US dollars for a million tokens, also cache_read and cache_write; absent: as known.",
+    ),
 ];
 
 /// The section of keys that every provider has, whatever its name.

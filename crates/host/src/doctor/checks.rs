@@ -133,13 +133,14 @@ fn around(found: &[Found], config: &Config) -> Vec<Finding> {
     let new = detect::unused(found, config);
     let finding = |it: &Found| {
         let words = format!("there is {}, paid by {}", it.what, it.payer);
-        let is_new = |(name, _): &(&str, _)| new.iter().any(|(other, _)| other == name);
-        match it.provider.as_ref().filter(|(name, it)| is_new(&(name, it))) {
-            Some(_) => {
-                Finding::remark(words, "`megaron models detect --write` adds it to config.toml")
-            }
-            None => Finding::good(words),
+        let name = it.provider.as_ref().map(|(name, _)| *name);
+        if new.iter().any(|(other, _)| Some(*other) == name) {
+            return Finding::remark(
+                words,
+                "`megaron models detect --write` adds it to config.toml",
+            );
         }
+        Finding::good(words)
     };
     found.iter().map(finding).collect()
 }
