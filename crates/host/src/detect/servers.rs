@@ -26,6 +26,7 @@ pub async fn look(ports: Ports, patience: Duration) -> Vec<Found> {
         server("llamacpp", "llama.cpp, or a server like it,", ports.llama_cpp, "/v1/models", list),
     ];
     // Without a proxy: this machine is nobody else's.
+    crate::wire::choose_tls();
     let Ok(client) = reqwest::Client::builder().no_proxy().build() else { return Vec::new() };
     let found = servers.into_iter().map(|server| {
         let client = client.clone();
