@@ -117,3 +117,8 @@ pub fn models(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<dyn Models
     tracing::debug!(providers = ?providers.keys(), "configured");
     Ok(Arc::new(models::Lineup::with_default(&config.default_model)?))
 }
+
+/// Where every client of ours for servers on this machine begins.
+pub fn web() -> reqwest::ClientBuilder {
+    reqwest::Client::builder()
+}
