@@ -33,7 +33,13 @@ pub async fn run(args: ModelsArgs) -> anyhow::Result<ExitCode> {
 
 async fn list(data_dir: &Path, config: &Config) -> anyhow::Result<ExitCode> {
     let models = wire::models(data_dir, config)?;
-    print!("{}", table(&models.list().await?, &models.default_id(), config));
+    let (known, default) = (models.list().await?, models.default_id());
+    print!("{}", table(&known, &default, config));
+    if known.iter().all(|model| model.id != default) {
+        eprintln!(
+            "The default, {default}, is not listed; `megaron models test {default}` tries it."
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 

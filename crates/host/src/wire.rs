@@ -23,7 +23,6 @@ use crate::{
 };
 
 pub use edge::{Keys, Metrics};
-pub use models::choose_tls;
 
 /// What a server is made from.
 pub struct Plan {
@@ -113,7 +112,7 @@ pub fn check_database(data_dir: &Path) -> anyhow::Result<()> {
 
 /// The models of this configuration; an error if the default is not among them.
 pub fn models(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<dyn Models>> {
-    choose_tls();
+    models::choose_tls();
     let settings = |(name, provider): (&String, &Provider)| {
         let located = secrets::located(data_dir, name, provider);
         // The same table, read by the room that uses it: it may know better what is wrong.
@@ -129,4 +128,10 @@ pub fn models(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<dyn Models
         tracing::warn!(provider, problem, "a provider cannot be used as it is");
     }
     Ok(lineup)
+}
+
+/// Where every client of ours for servers on this machine begins.
+pub fn web() -> reqwest::ClientBuilder {
+    models::choose_tls();
+    reqwest::Client::builder()
 }

@@ -50,9 +50,8 @@ impl Client {
         key: Option<String>,
         data_dir: Option<PathBuf>,
     ) -> anyhow::Result<Self> {
-        wire::choose_tls();
         // A proxy is for other machines; this server is on ours.
-        let http = reqwest::Client::builder().no_proxy().connect_timeout(CONNECTING).build()?;
+        let http = wire::web().no_proxy().connect_timeout(CONNECTING).build()?;
         Ok(Self { http, url, key, data_dir })
     }
 

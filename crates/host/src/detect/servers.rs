@@ -6,6 +6,7 @@ use futures::future;
 use serde::Deserialize;
 
 use super::{Found, Ports, local};
+use crate::wire;
 
 /// No list of models is longer.
 const MOST_BYTES: usize = 1 << 20;
@@ -26,8 +27,7 @@ pub async fn look(ports: Ports, patience: Duration) -> Vec<Found> {
         server("llamacpp", "llama.cpp, or a server like it,", ports.llama_cpp, "/v1/models", list),
     ];
     // Without a proxy: this machine is nobody else's.
-    crate::wire::choose_tls();
-    let Ok(client) = reqwest::Client::builder().no_proxy().build() else { return Vec::new() };
+    let Ok(client) = wire::web().no_proxy().build() else { return Vec::new() };
     let found = servers.into_iter().map(|server| {
         let client = client.clone();
         async move {

@@ -19,8 +19,8 @@ them together
 - `/fail overloaded` fails, to see how that looks
 - in plain words: \"what time is it?\", \"list the files\" or \"read notes.md\"";
 
-const OTHERS: &str = "This version has no other model yet. With a later one you will add real models as \
-`[providers.NAME]` in `config.toml`, in the data directory.";
+const OTHERS: &str = "For a real model, run `megaron models detect`: it shows what this machine has and adds it to \
+`config.toml`, in the data directory. Or write a `[providers.NAME]` table there yourself.";
 
 /// All that it can make of a conversation: who spoke how often, and what was asked last.
 pub fn digest(parts: &[Part]) -> String {
