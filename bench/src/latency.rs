@@ -14,7 +14,7 @@ use kernel::{
     update::{Message, WhenBusy},
 };
 use tempfile::tempdir;
-use testkit::{ManualClock, OneModel};
+use testkit::{ManualClock, OneModel, Silence};
 use tokio::net::TcpListener;
 
 use crate::{
@@ -29,7 +29,7 @@ const DELTAS: usize = 3000;
 struct Metronome(Arc<Mutex<Vec<Instant>>>);
 
 impl Model for Metronome {
-    fn budget(&self) -> usize {
+    fn window(&self) -> u64 {
         1 << 20
     }
 
@@ -70,6 +70,7 @@ async fn listen(folder: &std::path::Path) -> anyhow::Result<Vec<Duration>> {
         models: Arc::new(OneModel::new("metronome", Arc::new(model.clone()))),
         tools: Arc::new(Toolbox::default()),
         clock: Arc::new(ManualClock::default()),
+        briefing: Arc::new(Silence),
         workspace: folder.to_owned(),
     };
     let host = Host::start(ports, Settings::default()).await?;

@@ -73,6 +73,7 @@ fn turn(first: u64, question: &str, answer: &str) -> [Fact; 4] {
             reasoning: String::new(),
             calls: Vec::new(),
             usage: None,
+            trace: None,
             partial: false,
         }),
         Fact::TurnEnded(Outcome::Finished),

@@ -19,6 +19,9 @@ before(async () => {
   const guest = await visit(context, server.url);
   await guest.ask('What can you do for me in this folder?');
   await guest.ask('/reason\n/tool list_directory {"path":"."}\n/tool no_such_tool {}');
+  await guest.page.getByRole('button', { name: 'Sum up now' }).click();
+  await guest.log.getByText('Earlier messages were summed up').waitFor();
+  await guest.idle();
   conversation = guest.page.url();
   await context.close();
 });
@@ -61,6 +64,13 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
         await guest.connected();
         await guest.log.locator('details', { hasText: 'list_directory' }).locator('summary').click();
         await inspect(guest, `conversation-${look}`);
+      });
+
+      test('a summary of the past, unfolded', async () => {
+        const guest = await visit(context, conversation);
+        await guest.connected();
+        await guest.log.locator('summary', { hasText: 'Earlier messages were summed up' }).click();
+        await inspect(guest, `summary-${look}`);
       });
 
       test('a turn at work with a message waiting', async () => {

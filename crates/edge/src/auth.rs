@@ -79,7 +79,11 @@ fn is_visit(parts: &Parts) -> bool {
 
 /// Where programs talk, as opposed to where people look.
 fn is_protocol(path: &str) -> bool {
-    path.starts_with("/api/") || path == "/api" || path.ends_with("/ws") || path == "/metrics"
+    path.starts_with("/api/")
+        || path == "/api"
+        || path.starts_with("/v1/")
+        || path.ends_with("/ws")
+        || path == "/metrics"
 }
 
 impl Access {

@@ -1,6 +1,7 @@
 //! Megaron's doors: HTTP and WebSocket, who may use them, and one folder per dialect spoken there.
 
 mod auth;
+mod briefing;
 mod caco;
 mod error;
 mod extract;
@@ -10,6 +11,7 @@ mod login;
 mod operate;
 mod page;
 mod socket;
+mod v1;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -75,6 +77,7 @@ struct App {
         (name = "models", description = "Who may answer, and what was used."),
         (name = "preferences", description = "What the person chose last."),
         (name = "access", description = "Ways in for clients that cannot send headers."),
+        (name = "v1", description = "Our models for other programs, in the words they know."),
         (name = "log", description = "Everything that happened, as it is kept."),
     )
 )]
@@ -128,6 +131,9 @@ impl Edge {
 fn router(app: Arc<App>) -> Router {
     let described = OpenApiRouter::with_openapi(Described::openapi())
         .merge(caco::routes())
+        .merge(v1::routes())
+        .routes(routes!(briefing::show))
+        .routes(routes!(briefing::change))
         .routes(routes!(operate::log));
     let (router, openapi) = described.split_for_parts();
     let openapi = bytes::Bytes::from(openapi.to_json().unwrap_or_default());

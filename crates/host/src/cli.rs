@@ -26,6 +26,7 @@ const FIRST_STEPS: &str = "\
 First steps:
   megaron serve                        start the server and open the page
   megaron ask \"what time is it?\"       ask from the terminal, with or without a server
+  megaron models detect                find the models that this machine has
   megaron doctor                       see what is set up, what is wrong, and how to fix it
 
 Every flag can be given as an environment variable: --data-dir is MEGARON_DATA_DIR, and so on.
@@ -37,7 +38,9 @@ pub enum Command {
     Serve(ServeArgs),
     /// Ask something and stream the answer to the terminal
     Ask(AskArgs),
-    /// Show, replace or revoke the API key
+    /// List the models, try one, choose the default, look for more
+    Models(ModelsArgs),
+    /// Show, replace or revoke the API key; keep the keys of providers
     Key(KeyArgs),
     /// Look for what is wrong, and say how to fix it
     Doctor(DoctorArgs),
@@ -57,7 +60,13 @@ Examples:
 #[derive(Clone, Debug, Default, Args)]
 pub struct DataDir {
     /// Where everything is kept [default: ~/.megaron]
-    #[arg(long, env = "MEGARON_DATA_DIR", hide_env_values = true, value_name = "DIR")]
+    #[arg(
+        long,
+        env = "MEGARON_DATA_DIR",
+        hide_env_values = true,
+        value_name = "DIR",
+        global = true
+    )]
     pub data_dir: Option<PathBuf>,
 }
 
@@ -171,25 +180,66 @@ Exit codes:
 #[derive(Clone, Debug, Args)]
 #[command(after_help = KEY_HELP)]
 pub struct KeyArgs {
-    #[arg(value_enum, default_value = "show")]
-    pub action: KeyAction,
+    #[command(subcommand)]
+    pub action: Option<KeyAction>,
     #[command(flatten)]
     pub home: DataDir,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum KeyAction {
-    /// Print it; the first time, make one
+    /// Print our API key; the first time, make one [the default]
     Show,
     /// Replace it: the old one and every login end
     New,
     /// Remove it: nobody gets in with a key until there is a new one
     Revoke,
+    /// Keep the key of a provider of models, typed or piped in
+    Set { provider: String },
+    /// Forget the key of a provider that was kept here
+    Forget { provider: String },
 }
 
 const KEY_HELP: &str = "\
-Example:
-  curl -H \"Authorization: Bearer $(megaron key)\" http://127.0.0.1:53000/api/sessions";
+`set` keeps the key in <data-dir>/secrets, for its owner alone. It is used for a provider that has
+neither api_key_env nor api_key_file.
+
+Examples:
+  curl -H \"Authorization: Bearer $(megaron key)\" http://127.0.0.1:53000/api/sessions
+  megaron key set anthropic
+  pass show openai | megaron key set openai";
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = MODELS_HELP)]
+pub struct ModelsArgs {
+    #[command(subcommand)]
+    pub action: Option<ModelsAction>,
+    #[command(flatten)]
+    pub home: DataDir,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum ModelsAction {
+    /// Print every model and who pays for it [the default]
+    List,
+    /// Ask a model for one word; exits with 1 if it does not answer
+    Test { id: String },
+    /// Make this the model of sessions that name none
+    Default { id: String },
+    /// Look for keys, servers and agents on this machine
+    Detect {
+        /// Add what can be used to config.toml
+        #[arg(long)]
+        write: bool,
+    },
+}
+
+const MODELS_HELP: &str = "\
+Examples:
+  megaron models                       the default is marked with *
+  megaron models detect --write        add what this machine has to config.toml
+  megaron models test ollama/llama3.2
+  megaron models default ollama/llama3.2";
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Exits with 1 when something is wrong (✗). A remark (!) is not a failure.")]
@@ -250,7 +300,7 @@ mod tests {
 
     #[test]
     fn the_words_of_help_fit_a_terminal() {
-        for text in [FIRST_STEPS, COMPLETIONS_HELP, SERVE_HELP, ASK_HELP, KEY_HELP] {
+        for text in [FIRST_STEPS, COMPLETIONS_HELP, SERVE_HELP, ASK_HELP, KEY_HELP, MODELS_HELP] {
             for line in text.lines() {
                 assert!(line.chars().count() <= 100, "{line}");
             }

@@ -18,6 +18,12 @@ impl Clock for SystemClock {
     fn id(&self) -> Uuid {
         Uuid::now_v7()
     }
+
+    fn chance(&self) -> f64 {
+        // The tail of a new id is as random as anything here.
+        let tail = u32::try_from(self.id().as_u128() & u128::from(u32::MAX)).unwrap_or_default();
+        f64::from(tail) / f64::from(u32::MAX)
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,13 @@
 //! `<data-dir>/config.toml`: what it may say, what it says, and what holds when it says nothing.
 
+pub mod edit;
 mod keys;
+pub mod provider;
+#[cfg(test)]
+mod tests;
 
 use std::{
+    collections::BTreeMap,
     fmt::Write as _,
     io,
     net::{Ipv4Addr, SocketAddr},
@@ -19,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::{ConfigArgs, DataDir, Overrides};
 
 pub use keys::manual;
+use provider::Provider;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -28,6 +34,9 @@ pub struct Config {
     pub server: Server,
     pub sessions: Sessions,
     pub agents: Agents,
+    pub models: Models,
+    /// By a name that the person gave.
+    pub providers: BTreeMap<String, Provider>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,6 +60,12 @@ pub struct Agents {
     pub depth: NonZeroUsize,
 }
 
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Models {
+    pub attempts: NonZeroU32,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -59,6 +74,8 @@ impl Default for Config {
             server: Server::default(),
             sessions: Sessions::default(),
             agents: Agents::default(),
+            models: Models::default(),
+            providers: BTreeMap::new(),
         }
     }
 }
@@ -88,6 +105,12 @@ impl Default for Agents {
     }
 }
 
+impl Default for Models {
+    fn default() -> Self {
+        Self { attempts: const { NonZeroU32::new(5).unwrap() } }
+    }
+}
+
 impl Config {
     /// What the file in this directory says; an absent one says nothing.
     pub fn load(data_dir: &Path) -> anyhow::Result<Self> {
@@ -110,6 +133,9 @@ impl Config {
                 !host.is_empty() && !host.contains(['/', ':', ' ']),
                 "allowed_hosts: `{host}` is not a bare host name like `megaron.example`"
             );
+        }
+        for name in config.providers.keys() {
+            provider::check_name(name)?;
         }
         Ok(config)
     }
@@ -137,7 +163,7 @@ impl Config {
             ..Limits::default()
         };
         let rest = Duration::from_secs(self.sessions.rest_seconds.get());
-        kernel::host::Settings { rest, limits }
+        kernel::host::Settings { rest, limits, attempts: self.models.attempts.get() }
     }
 }
 
@@ -166,111 +192,16 @@ pub fn effective(args: &ConfigArgs) -> anyhow::Result<String> {
     let defaults = toml::Table::try_from(Config::default())?;
     let mut section = "";
     for key in keys::KEYS {
+        let Some(value) = key.find(&values) else { continue };
         if key.section != section {
             section = key.section;
             write!(text, "\n[{section}]\n")?;
         }
-        let Some(value) = key.find(&values) else { continue };
         let remark = if key.find(&defaults) == Some(value) { "  # default" } else { "" };
         writeln!(text, "{} = {value}{remark}", key.name)?;
     }
+    for (name, provider) in &config.providers {
+        text.push_str(&provider::written(name, &provider::shown(provider))?);
+    }
     Ok(text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn complaint(text: &str) -> String {
-        format!("{:#}", Config::parse(text).unwrap_err())
-    }
-
-    #[test]
-    fn an_absent_or_empty_file_means_the_defaults() {
-        let dir = tempfile::tempdir().unwrap();
-        assert_eq!(Config::load(dir.path()).unwrap(), Config::default());
-        assert_eq!(Config::parse("").unwrap(), Config::default());
-    }
-
-    #[test]
-    fn a_file_may_say_everything() {
-        let config = Config::parse(
-            r#"
-            default_model = "other"
-            allowed_hosts = ["megaron.example"]
-            [server]
-            listen = "0.0.0.0:8080"
-            drain_seconds = 3
-            max_connections = 7
-            [sessions]
-            rest_seconds = 60
-            [agents]
-            calls_per_minute = 5
-            depth = 4
-            "#,
-        );
-        let config = config.unwrap();
-        assert_eq!(config.default_model, "other");
-        assert_eq!(config.server.listen, "0.0.0.0:8080".parse().unwrap());
-        assert_eq!(config.drain(), Duration::from_secs(3));
-        assert_eq!(config.house().rest, Duration::from_mins(1));
-        assert_eq!((config.house().limits.calls, config.house().limits.depth), (5, 4));
-    }
-
-    #[test]
-    fn an_unknown_key_is_named_with_its_line_and_the_nearest_known_one() {
-        assert_eq!(
-            complaint("default_modle = \"x\""),
-            "line 1: there is no key `default_modle`; the nearest is `default_model`"
-        );
-        assert_eq!(
-            complaint("[server]\nlisten = \"127.0.0.1:1\"\n\ndrain = 3"),
-            "line 4: there is no key `server.drain`; the nearest is `server.drain_seconds`"
-        );
-        assert_eq!(
-            complaint("drain_seconds = 3"),
-            "line 1: there is no key `drain_seconds`; the nearest is `server.drain_seconds`"
-        );
-        assert_eq!(
-            complaint("[session]\nrest_seconds = 3"),
-            "line 1: there is no key `session`; the nearest is `sessions`"
-        );
-    }
-
-    #[test]
-    fn a_wrong_value_is_shown_where_it_stands() {
-        for (text, part) in [
-            ("default_model = 3", "line 1"),
-            ("[server]\nlisten = \"here\"", "line 2"),
-            ("[sessions]\nrest_seconds = 0", "nonzero"),
-            ("[agents]\ndepth = -1", "line 2"),
-            ("server = 3", "line 1"),
-            ("default_model = ", "line 1"),
-            ("allowed_hosts = [\"http://x/\"]", "`http://x/` is not a bare host name"),
-        ] {
-            let complaint = complaint(text);
-            assert!(complaint.contains(part), "{text}: {complaint}");
-        }
-    }
-
-    #[test]
-    fn a_flag_wins_over_the_file() {
-        let config =
-            Config::parse("[server]\nlisten = \"127.0.0.1:1\"\ndrain_seconds = 5").unwrap();
-        let by = Overrides { listen: Some("127.0.0.1:2".parse().unwrap()), drain: None };
-        let config = config.overridden(&by);
-        assert_eq!(config.server.listen.port(), 2);
-        assert_eq!(config.server.drain_seconds, 5);
-    }
-
-    #[test]
-    fn what_is_in_effect_is_itself_a_configuration() {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("config.toml"), "[server]\ndrain_seconds = 5").unwrap();
-        let home = DataDir { data_dir: Some(dir.path().to_owned()) };
-        let shown = effective(&ConfigArgs { home, ..ConfigArgs::default() }).unwrap();
-        assert_eq!(Config::parse(&shown).unwrap(), Config::load(dir.path()).unwrap());
-        assert!(shown.contains("\ndrain_seconds = 5\n"), "{shown}");
-        assert!(shown.contains("\ndefault_model = \"demo\"  # default\n"), "{shown}");
-    }
 }

@@ -5,12 +5,16 @@ mod browser;
 mod cli;
 mod clock;
 mod config;
+mod detect;
 mod doctor;
 mod hall;
 mod key;
 mod logs;
 mod meters;
+mod minds;
 mod place;
+mod prompt;
+mod secrets;
 mod serve;
 mod stops;
 mod wire;
@@ -38,6 +42,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Serve(args) => wait_for(serve::run(args)),
         Command::Ask(args) => wait_for(ask::run(args)),
         Command::Key(args) => key::run(&args),
+        Command::Models(args) => wait_for(minds::run(args)),
         Command::Doctor(args) => wait_for(doctor::run(args)),
         Command::Config(args) => {
             print!("{}", config::effective(&args)?);

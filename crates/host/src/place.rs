@@ -81,11 +81,14 @@ fn is_alive(pid: u32) -> bool {
 }
 
 /// All of it or nothing, and for the owner alone.
-fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let draft = path.with_extension(format!("json.{}", std::process::id()));
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let draft = path.with_file_name(format!(".{name}.{}", std::process::id()));
     let mut file =
         OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
     file.write_all(bytes)?;
+    // Else a power cut could leave the new name without its content.
+    file.sync_all()?;
     fs::rename(draft, path)
 }
 

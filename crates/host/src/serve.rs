@@ -13,12 +13,13 @@ use tokio::net::TcpListener;
 
 use crate::{
     browser,
-    cli::ServeArgs,
+    cli::{LogFormat, ServeArgs},
     config::{self, Config},
+    detect::{self, Surroundings},
     hall::Hall,
-    logs, meters, place,
+    logs, meters, minds, place,
     stops::Stops,
-    wire::{Plan, Rooms},
+    wire::{self, Plan, Rooms},
 };
 
 /// What a shell says of a process that a signal ended.
@@ -30,6 +31,8 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let plan = plan(&args)?;
     allow_many_files();
     let (data_dir, drain) = (plan.data_dir.clone(), plan.drain);
+    let is_new = !wire::has_database(&data_dir) && plan.config.providers.is_empty();
+    let config = plan.config.clone();
     let listener = listen(plan.config.server.listen, &data_dir).await?;
     let rooms = Rooms::build(plan, listener, meters::begin()?).await?;
     let (login, browser_login) = (rooms.login_url()?, rooms.login_url()?);
@@ -39,6 +42,9 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     if let Err(error) = announce(hall.addr, &login) {
         // Whoever started us may have stopped reading; others still want to be served.
         tracing::warn!(%error, addr = %hall.addr, "cannot say where it listens");
+    }
+    if is_new {
+        tokio::spawn(introduce(config, args.log_format));
     }
     if !args.no_open && browser::is_at_hand() {
         browser::open(&browser_login);
@@ -65,6 +71,21 @@ fn plan(args: &ServeArgs) -> anyhow::Result<Plan> {
     anyhow::ensure!(workspace.is_dir(), "the workspace {} is not a folder", workspace.display());
     let (trust_loopback, drain) = (args.trust_loopback, config.drain());
     Ok(Plan { data_dir, workspace, trust_loopback, drain, config })
+}
+
+/// At the very first start: what this machine has to answer with.
+async fn introduce(config: Config, format: LogFormat) {
+    let found = detect::look(Surroundings::real()).await;
+    match format {
+        LogFormat::Json => {
+            let found: Vec<&str> = found.iter().map(|it| it.what.as_str()).collect();
+            tracing::info!(?found, "looked for models; `megaron models detect` tells more");
+        }
+        LogFormat::Text => match minds::report(&found, &config) {
+            Ok(report) => eprint!("{report}"),
+            Err(error) => tracing::warn!(%error, "cannot tell what was found"),
+        },
+    }
 }
 
 async fn listen(addr: SocketAddr, data_dir: &Path) -> anyhow::Result<TcpListener> {

@@ -11,12 +11,16 @@ use std::{
 use anyhow::Context as _;
 use kernel::{
     host::Host,
-    ports::{Clock, Ports},
+    ports::{Briefing, Clock, Models, Ports},
     toolbox::Toolbox,
 };
 use tokio::net::TcpListener;
 
-use crate::{clock::SystemClock, config::Config, place};
+use crate::{
+    clock::SystemClock,
+    config::{Config, provider::Provider},
+    place, secrets,
+};
 
 pub use edge::{Keys, Metrics};
 
@@ -45,17 +49,19 @@ impl Rooms {
         let Plan { data_dir, workspace, trust_loopback, drain, config } = plan;
         place::prepare(&data_dir)?;
         let store = Arc::new(store::Store::open(&data_dir)?);
-        let models = models::Lineup::with_default(&config.default_model)?;
+        let models = models(&data_dir, &config)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let mut toolbox = Toolbox::default();
-        tools::add_all(&mut toolbox, clock.clone());
+        let briefing: Arc<dyn Briefing> = Arc::new(tools::Notices::new(&data_dir));
+        tools::add_all(&mut toolbox, clock.clone(), briefing.clone());
         let ports = Ports {
             log: store.clone(),
             catalog: store.clone(),
             attic: store,
-            models: Arc::new(models),
+            models,
             tools: Arc::new(toolbox),
             clock,
+            briefing,
             workspace,
         };
         let host = Host::start(ports, config.house()).await?;
@@ -104,8 +110,28 @@ pub fn check_database(data_dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether a model of this name can be had.
-pub fn check_model(id: &str) -> anyhow::Result<()> {
-    models::Lineup::with_default(id)?;
-    Ok(())
+/// The models of this configuration; an error if the default is not among them.
+pub fn models(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<dyn Models>> {
+    models::choose_tls();
+    let settings = |(name, provider): (&String, &Provider)| {
+        let located = secrets::located(data_dir, name, provider);
+        // The same table, read by the room that uses it: it may know better what is wrong.
+        let settings = serde_json::to_value(located).and_then(serde_json::from_value);
+        let settings: models::ProviderSettings =
+            settings.with_context(|| format!("providers.{name}"))?;
+        anyhow::Ok((name.clone(), settings))
+    };
+    let providers = config.providers.iter().map(settings).collect::<anyhow::Result<_>>()?;
+    let env = |name: &str| std::env::var(name).ok();
+    let lineup = Arc::new(models::Lineup::build(&config.default_model, providers, env)?);
+    for (provider, problem) in lineup.problems() {
+        tracing::warn!(provider, problem, "a provider cannot be used as it is");
+    }
+    Ok(lineup)
+}
+
+/// Where every client of ours for servers on this machine begins.
+pub fn web() -> reqwest::ClientBuilder {
+    models::choose_tls();
+    reqwest::Client::builder()
 }

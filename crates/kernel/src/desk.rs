@@ -16,8 +16,8 @@ use crate::{
     state::State,
     turn::{Report, Turn, TurnError},
     update::{
-        Amendment, Answer, Command, Entry, Fact, Failure, Message, Outcome, Output, Seq, SessionId,
-        Signal, Update, WhenBusy,
+        Amendment, Answer, Command, Compaction, Entry, Fact, Failure, Message, Outcome, Output,
+        Seq, SessionId, Signal, Update, WhenBusy,
     },
 };
 
@@ -39,6 +39,8 @@ pub(crate) struct Opening {
     pub roster: Arc<Roster>,
     /// Let go after so long without a wish, a turn or a listener.
     pub rest: Duration,
+    /// How often a model is asked before a passing failure counts as one.
+    pub attempts: u32,
 }
 
 impl Opening {
@@ -53,8 +55,9 @@ impl Opening {
     /// A session that exists. A turn that a crash cut short is recorded as interrupted first.
     pub async fn resume(self, state: Arc<State>) -> Result<Session, StoreError> {
         let (mut desk, session, commands) = self.desk(state);
-        if let Some(turn) = &desk.state.turn {
-            desk.draft.step = turn.step.unwrap_or_default();
+        if desk.state.is_busy() {
+            let step = desk.state.turn.as_ref().and_then(|turn| turn.step);
+            desk.draft.step = step.unwrap_or_default();
             desk.draft.text = desk.ports.log.drafted(desk.id).await?;
             desk.end(Outcome::Interrupted).await?;
         }
@@ -64,7 +67,7 @@ impl Opening {
     }
 
     fn desk(self, state: Arc<State>) -> (Desk, Session, mpsc::Receiver<Command>) {
-        let Self { id, ports, roster, rest } = self;
+        let Self { id, ports, roster, rest, attempts } = self;
         let (inbox, commands) = mpsc::channel(32);
         let (life, alive) = watch::channel(());
         let session = Session { id, inbox, log: ports.log.clone(), life: alive.clone() };
@@ -73,6 +76,7 @@ impl Opening {
             state,
             roster,
             rest,
+            attempts,
             inbox: session.inbox.downgrade(),
             alive,
             feed: broadcast::Sender::new(FEED_DEPTH),
@@ -95,6 +99,7 @@ struct Desk {
     ports: Ports,
     roster: Arc<Roster>,
     rest: Duration,
+    attempts: u32,
     state: Arc<State>,
     feed: broadcast::Sender<Arc<Told>>,
     /// Weak, or the session would keep itself open.
@@ -178,6 +183,9 @@ impl Desk {
             Command::Cancel { reply } => {
                 reply.send(self.cancel().await).ok();
             }
+            Command::Compact { reply } => {
+                reply.send(self.compact().await).ok();
+            }
             Command::Amend { amendment, reply } => {
                 reply.send(self.amend(amendment).await).ok();
             }
@@ -240,8 +248,9 @@ impl Desk {
     }
 
     async fn amend(&mut self, amendment: Amendment) -> Result<(), StoreError> {
-        let Amendment { name, env_hint, context } = amendment;
+        let Amendment { name, env_hint, context, model } = amendment;
         let mut facts = Vec::new();
+        facts.extend(model.map(|model| Fact::ModelChanged { model }));
         facts.extend(name.map(|name| Fact::Renamed { name }));
         facts.extend(env_hint.map(|hint| Fact::EnvHinted { hint }));
         facts.extend(context.map(|change| self.state.changed_by(change)));
@@ -256,19 +265,39 @@ impl Desk {
         Ok(true)
     }
 
+    /// Sums up the past, unless something is going on.
+    async fn compact(&mut self) -> Result<bool, StoreError> {
+        self.settle().await?;
+        if self.closing || self.state.is_busy() || !self.state.has_messages() {
+            return Ok(false);
+        }
+        self.record(vec![Fact::CompactionStarted]).await?;
+        let state = self.state.clone();
+        self.start(String::new(), |turn| turn.sum_up(state));
+        Ok(true)
+    }
+
     /// Records that a message was spoken and starts the turn that answers it.
     async fn begin(&mut self, message: Message, queued: Option<Seq>) -> Result<(), StoreError> {
         let flow = message.flow.clone();
         self.record(vec![Fact::Said { message, queued }]).await?;
-        let Some(inbox) = self.inbox.upgrade() else { return Ok(()) };
+        let state = self.state.clone();
+        self.start(flow, |turn| turn.run(state));
+        Ok(())
+    }
+
+    fn start<F>(&mut self, flow: String, work: impl FnOnce(Turn) -> F)
+    where
+        F: Future<Output = Result<(), TurnError>> + Send + 'static,
+    {
+        let Some(inbox) = self.inbox.upgrade() else { return };
         let log = self.ports.log.clone();
         let session = Session { id: self.id, inbox, log, life: self.alive.clone() };
         let (sender, reports) = mpsc::channel(BATCH);
         let cwd = self.ports.cwd(&self.state.cwd);
-        let turn = Turn { ports: self.ports.clone(), session, cwd, flow, reports: sender };
-        let task = tokio::spawn(turn.run(self.state.clone()));
-        self.running = Some(Running { task, reports });
-        Ok(())
+        let (ports, attempts) = (self.ports.clone(), self.attempts);
+        let turn = Turn { ports, session, cwd, flow, attempts, reports: sender };
+        self.running = Some(Running { task: tokio::spawn(work(turn)), reports });
     }
 
     /// Takes up the message that has waited longest, if nothing else is going on.
@@ -364,22 +393,24 @@ impl Desk {
     /// Keeps what was heard of an unfinished sentence, marks open calls, and ends the turn.
     async fn end(&mut self, outcome: Outcome) -> Result<(), StoreError> {
         let mut facts = Vec::new();
+        if self.state.compacting {
+            let reason = format!("it was {}", outcome.name());
+            facts.push(Fact::CompactionEnded(Compaction::Failed { reason }));
+        }
         if let Some(turn) = &self.state.turn {
             if let (Some(step), false) = (turn.step, self.draft.is_empty()) {
                 facts.push(Fact::Answered(Answer {
-                    step,
                     text: self.draft.text.clone(),
                     reasoning: self.draft.reasoning.clone(),
-                    calls: Vec::new(),
-                    usage: None,
                     partial: true,
+                    ..Answer::to(step)
                 }));
             }
             let open = turn.calls.iter().cloned();
             facts.extend(open.map(|call| Fact::ToolReturned { call, output: Output::Interrupted }));
+            metrics::counter!("megaron_turns_total", "outcome" => outcome.name()).increment(1);
+            facts.push(Fact::TurnEnded(outcome));
         }
-        metrics::counter!("megaron_turns_total", "outcome" => outcome.name()).increment(1);
-        facts.push(Fact::TurnEnded(outcome));
         self.record(facts).await
     }
 
@@ -427,7 +458,10 @@ impl Desk {
                 self.draft.step = *step;
                 self.draft.reasoning.push_str(delta);
             }
-            Signal::Intent { .. } | Signal::Unrecorded { .. } => (),
+            Signal::Intent { .. }
+            | Signal::Calling { .. }
+            | Signal::Retrying { .. }
+            | Signal::Unrecorded { .. } => (),
         }
         Update::Signal { after: self.state.last, at: self.ports.clock.now(), signal }
     }

@@ -34,11 +34,13 @@ pub struct Settings {
     /// An idle session is let go after so long.
     pub rest: Duration,
     pub limits: Limits,
+    /// How often a model is asked before a passing failure counts as one.
+    pub attempts: u32,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { rest: Duration::from_mins(5), limits: Limits::default() }
+        Self { rest: Duration::from_mins(5), limits: Limits::default(), attempts: 5 }
     }
 }
 
@@ -197,6 +199,16 @@ impl Host {
         session.cancel().await.unwrap_or(Ok(false))
     }
 
+    /// Sums up the past of a session, in the background; says whether that was begun.
+    pub async fn compact(&self, id: SessionId) -> Result<bool, OpenError> {
+        loop {
+            let session = self.open(id).await?;
+            if let Ok(begun) = session.compact().await {
+                return Ok(begun?);
+            }
+        }
+    }
+
     pub async fn amend(&self, id: SessionId, amendment: Amendment) -> Result<(), OpenError> {
         loop {
             let session = self.open(id).await?;
@@ -279,7 +291,8 @@ impl Host {
             return Err(OpenError::Closing);
         }
         let (ports, roster) = (self.ports.clone(), self.roster.clone());
-        Ok(Opening { id, ports, roster, rest: self.settings.rest })
+        let Settings { rest, attempts, .. } = self.settings;
+        Ok(Opening { id, ports, roster, rest, attempts })
     }
 
     fn room(&self, id: SessionId) -> Arc<Room> {

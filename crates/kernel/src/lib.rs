@@ -6,6 +6,7 @@
 
 pub mod applets;
 pub mod ask;
+pub mod compact;
 mod desk;
 pub mod feed;
 pub mod guard;
@@ -15,6 +16,7 @@ pub mod prompt;
 pub mod roster;
 pub mod session;
 pub mod state;
+pub mod tokens;
 pub mod toolbox;
 mod turn;
 pub mod update;

@@ -1,6 +1,6 @@
 //! What the kernel needs from the world.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use futures::{future::BoxFuture, stream::BoxStream};
 use jiff::Timestamp;
@@ -128,8 +128,13 @@ pub trait Attic: Send + Sync {
 
 /// A language model that streams one reply.
 pub trait Model: Send + Sync {
-    /// How many bytes of conversation it should be shown at most.
-    fn budget(&self) -> usize;
+    /// How many tokens it can be shown, its own answer included.
+    fn window(&self) -> u64;
+
+    /// How many of them are kept free for the answer.
+    fn reserve(&self) -> u64 {
+        (self.window() / 8).min(16_000)
+    }
 
     /// Dropping the stream stops the request.
     fn stream(&self, prompt: &Prompt) -> BoxStream<'static, Result<Piece, ModelError>>;
@@ -139,7 +144,20 @@ pub trait Model: Send + Sync {
 pub enum Piece {
     Text(String),
     Reasoning(String),
-    Call { id: String, name: String, args: Value },
+    /// More of the arguments of the `index`th call of this reply, as they are written.
+    Calling {
+        index: usize,
+        name: String,
+        args: String,
+    },
+    /// A whole call. The id is the provider's own where it is one of a kind for ever, else empty.
+    Call {
+        id: String,
+        name: String,
+        args: Value,
+    },
+    /// What this model must be shown again with its answer.
+    Trace(Value),
     Usage(Usage),
 }
 
@@ -147,7 +165,21 @@ pub enum Piece {
 #[error("{message}")]
 pub struct ModelError {
     pub kind: Failure,
+    /// What went wrong and what to do, for a person.
     pub message: String,
+    /// How long the provider wants to be left alone.
+    pub wait: Option<Duration>,
+}
+
+impl ModelError {
+    pub fn new(kind: Failure, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), wait: None }
+    }
+
+    /// Whether the same question may well be answered later.
+    pub fn is_passing(&self) -> bool {
+        matches!(self.kind, Failure::RateLimited | Failure::Overloaded | Failure::Network)
+    }
 }
 
 /// The models there are.
@@ -163,6 +195,27 @@ pub struct ModelInfo {
     pub name: String,
     /// What a request costs, relative to others.
     pub cost: f64,
+    /// Who pays for it, for a person: `nobody: it runs on this machine`.
+    pub payer: String,
+}
+
+/// What every agent is told besides the conversation.
+pub trait Briefing: Send + Sync {
+    /// For a session that works in this folder, in the order in which it is told.
+    fn parts(&self, cwd: PathBuf) -> BoxFuture<'_, Vec<Brief>>;
+
+    /// The person's own part, replaced.
+    fn rewrite(&self, text: String) -> Stored<'_, ()>;
+
+    /// The whole of something of which only the name and the purpose were told.
+    fn skill(&self, cwd: PathBuf, name: String) -> BoxFuture<'_, Option<String>>;
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Brief {
+    /// Where it comes from, for a person: `AGENTS.md of this folder`.
+    pub title: String,
+    pub text: String,
 }
 
 /// Time and chance.
@@ -170,6 +223,8 @@ pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
     /// A new name that sorts after earlier ones.
     fn id(&self) -> Uuid;
+    /// Anything from 0 to 1, for waits that should not all end at once.
+    fn chance(&self) -> f64;
 }
 
 /// All of them, as every session is given them.
@@ -181,6 +236,7 @@ pub struct Ports {
     pub models: Arc<dyn Models>,
     pub tools: Arc<Toolbox>,
     pub clock: Arc<dyn Clock>,
+    pub briefing: Arc<dyn Briefing>,
     /// Where sessions work that name no folder of their own.
     pub workspace: PathBuf,
 }

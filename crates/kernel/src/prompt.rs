@@ -3,15 +3,21 @@
 use std::collections::HashSet;
 
 use crate::{
-    ports::{Log, StoreError},
-    state::State,
+    ports::{Brief, Log, StoreError},
+    state::{State, SummedUp},
+    tokens,
     toolbox::ToolSpec,
     update::{
-        Answer, Attachment, Entry, Fact, Message, Origin, Output, Seq, SessionId, ToolRequest,
+        Answer, Attachment, Compaction, Entry, Fact, Message, Origin, Output, Seq, SessionId,
+        ToolRequest, Trace,
     },
 };
 
 const PAGE: usize = 128;
+/// How much of a tool's result a model is shown; the rest it can ask for.
+pub const RESULT_BYTES: usize = 32 * 1024;
+/// Pictures are dear: so many of the newest messages that have any keep them.
+const WITH_IMAGES: usize = 2;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prompt {
@@ -23,7 +29,7 @@ pub struct Prompt {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
     User { text: String, images: Vec<Attachment> },
-    Assistant { text: String, reasoning: String, calls: Vec<ToolRequest> },
+    Assistant { text: String, reasoning: String, calls: Vec<ToolRequest>, trace: Option<Trace> },
     Result { call: String, output: Output },
 }
 
@@ -31,75 +37,124 @@ impl Part {
     /// What a fact means to a model, if anything.
     pub fn of(fact: Fact) -> Option<Self> {
         match fact {
-            Fact::Said { message, .. } => Some(Self::User {
-                text: format!("{}{}", mark(&message.origin), message.text),
-                images: message.attachments,
-            }),
-            Fact::Answered(Answer { text, reasoning, calls, .. }) => {
-                Some(Self::Assistant { text, reasoning, calls })
+            Fact::Said { message, .. } => {
+                Some(Self::User { text: marked(&message), images: message.attachments })
             }
-            Fact::ToolReturned { call, output } => Some(Self::Result { call, output }),
+            Fact::Answered(Answer { text, reasoning, calls, trace, .. }) => {
+                Some(Self::Assistant { text, reasoning, calls, trace })
+            }
+            Fact::ToolReturned { call, output } => {
+                Some(Self::Result { output: capped(&call, output), call })
+            }
             Fact::Opened { .. }
             | Fact::Renamed { .. }
             | Fact::EnvHinted { .. }
+            | Fact::ModelChanged { .. }
             | Fact::ContextChanged { .. }
             | Fact::Observed
             | Fact::Queued(_)
             | Fact::StepStarted { .. }
+            | Fact::CompactionStarted
+            | Fact::CompactionEnded(_)
             | Fact::TurnEnded(_) => None,
         }
     }
+}
 
-    fn size(&self) -> usize {
-        match self {
-            Self::User { text, .. } | Self::Result { output: Output::Done { text }, .. } => {
-                text.len()
-            }
-            Self::Assistant { text, calls, .. } => {
-                let args = |call: &ToolRequest| call.name.len() + call.args.to_string().len();
-                text.len() + calls.iter().map(args).sum::<usize>()
-            }
-            Self::Result { output: Output::Failed { message }, .. } => message.len(),
-            Self::Result { output: Output::Interrupted, .. } => 0,
+/// A long result is cut, with a word on how to read on.
+fn capped(call: &str, output: Output) -> Output {
+    match output {
+        Output::Done { text } if text.len() > RESULT_BYTES => {
+            let end = text.floor_char_boundary(RESULT_BYTES);
+            let (shown, size) = (&text[..end], text.len());
+            let text = format!(
+                "{shown}\n[cut after {end} of {size} bytes; read on with read_result, call \
+                 \"{call}\", offset {end}]"
+            );
+            Output::Done { text }
         }
+        other => other,
     }
 }
 
-/// Tells the model who speaks, when it is not the person.
-fn mark(origin: &Origin) -> String {
-    match origin {
-        Origin::User => String::new(),
-        Origin::Applet { slug } => format!("[applet:{slug}] "),
-        Origin::Agent { session } => format!("[agent:{session}] "),
-        Origin::Schedule { slug } => format!("[scheduler:{slug}] "),
+/// What a message says to a model, which is told who speaks when it is not the person.
+pub fn marked(message: &Message) -> String {
+    let text = &message.text;
+    match &message.origin {
+        Origin::User => text.clone(),
+        Origin::Applet { slug } => format!("[applet:{slug}] {text}"),
+        Origin::Agent { session } => format!("[agent:{session}] {text}"),
+        Origin::Schedule { slug } => format!("[scheduler:{slug}] {text}"),
     }
 }
 
-/// The newest part of a conversation that fits into `budget` bytes, read from the log page by page.
-/// The message being answered is always in it.
+/// The newest part of a conversation that fits into `budget` tokens, read from the log page by
+/// page down to the last summary. The message being answered is always in it.
 pub async fn recall(
     log: &dyn Log,
     session: SessionId,
     state: &State,
-    budget: usize,
+    budget: u64,
 ) -> Result<Vec<Part>, StoreError> {
     let (mut parts, mut size, mut before) = (Vec::new(), 0, state.last.next());
     let answering = state.turn.as_ref().map_or(Seq(0), |turn| turn.said);
-    'pages: loop {
+    let summed_up = state.summed_up.map_or(Seq(0), |summed_up| summed_up.upto);
+    'pages: while before > summed_up.next() {
         let page = log.read_back(session, before, PAGE).await?;
         let Some(oldest) = page.last() else { break };
         before = oldest.seq;
         for Entry { seq, fact, .. } in page {
             let Some(part) = Part::of(fact) else { continue };
-            size += part.size();
-            if size > budget && seq < answering {
+            size += tokens::of_part(&part);
+            if seq <= summed_up || (size > budget && seq < answering) {
                 break 'pages;
             }
             parts.push(part);
         }
     }
+    if answering > Seq(0) && answering <= summed_up {
+        // What is being answered is worth its own words even so.
+        let said = log.read(session, answering.before(), 1).await?.pop();
+        parts.extend(said.and_then(|entry| Part::of(entry.fact)));
+    }
+    parts.extend(summary(log, session, state).await?);
     parts.reverse();
-    Ok(pair(parts))
+    let mut parts = pair(parts);
+    forget_old_images(&mut parts);
+    Ok(parts)
+}
+
+/// What the past was summed up to, if it was.
+async fn summary(
+    log: &dyn Log,
+    session: SessionId,
+    state: &State,
+) -> Result<Option<Part>, StoreError> {
+    let Some(SummedUp { at, .. }) = state.summed_up else { return Ok(None) };
+    let found = log.read(session, at.before(), 1).await?.pop().map(|entry| entry.fact);
+    let Some(Fact::CompactionEnded(Compaction::Done { summary, .. })) = found else {
+        return Ok(None);
+    };
+    let text = format!("[What happened before, summed up]\n{summary}");
+    Ok(Some(Part::User { text, images: Vec::new() }))
+}
+
+fn forget_old_images(parts: &mut [Part]) {
+    let mut seen = 0;
+    for part in parts.iter_mut().rev() {
+        let Part::User { text, images } = part else { continue };
+        if images.is_empty() {
+            continue;
+        }
+        seen += 1;
+        if seen > WITH_IMAGES {
+            for image in images.drain(..) {
+                text.push_str("\n[picture left out: ");
+                text.push_str(&image.name);
+                text.push(']');
+            }
+        }
+    }
 }
 
 /// Begins with a message, and gives every call its result right behind it: models accept nothing
@@ -133,8 +188,9 @@ fn pair(parts: Vec<Part>) -> Vec<Part> {
     paired
 }
 
-/// The same before and after a restart: it depends on nothing but the session.
-pub fn system(state: &State) -> String {
+/// What the model is told before the conversation: who it is, what is known of the session, and
+/// what the house and the folder have to say. Nothing in it depends on when it is asked.
+pub fn briefs(state: &State, rest: Vec<Brief>) -> Vec<Brief> {
     let mut text = format!(
         "You are an agent in Megaron, the home of a person and their agents. You work in {}. Use \
          the tools you are given rather than guess, and say plainly what you did and what failed.",
@@ -152,12 +208,17 @@ pub fn system(state: &State) -> String {
             text += &items.join(", ");
         }
     }
-    text
+    let session = Brief { title: "This session".to_owned(), text };
+    [session].into_iter().chain(rest).collect()
 }
 
-/// What a message says to a model, for dialects that show it.
-pub fn marked(message: &Message) -> String {
-    format!("{}{}", mark(&message.origin), message.text)
+/// All of it as one text. The first part speaks for itself, the others under their titles.
+pub fn system(briefs: &[Brief]) -> String {
+    let text = |(index, Brief { title, text }): (usize, &Brief)| match index {
+        0 => text.clone(),
+        _ => format!("# {title}\n\n{text}"),
+    };
+    briefs.iter().enumerate().map(text).collect::<Vec<_>>().join("\n\n")
 }
 
 #[cfg(test)]
@@ -178,7 +239,7 @@ mod tests {
             title: "t".into(),
         };
         let calls = ids.iter().map(call).collect();
-        Part::Assistant { text: String::new(), reasoning: String::new(), calls }
+        Part::Assistant { text: String::new(), reasoning: String::new(), calls, trace: None }
     }
 
     fn result(call: &str, output: Output) -> Part {
@@ -221,6 +282,27 @@ mod tests {
     }
 
     #[test]
+    fn a_long_result_is_cut_with_a_word_on_how_to_read_on() {
+        let text = "ä".repeat(RESULT_BYTES);
+        let Output::Done { text } = capped("c1", Output::Done { text }) else { panic!("not done") };
+        let note = "\n[cut after 32768 of 65536 bytes; read on with read_result, call \"c1\", offset 32768]";
+        assert_eq!(text, format!("{}{note}", "ä".repeat(RESULT_BYTES / 2)));
+    }
+
+    #[test]
+    fn only_the_newest_pictures_are_shown_again() {
+        let image = |name: &str| Attachment {
+            path: name.into(),
+            mime: "image/png".into(),
+            name: name.into(),
+        };
+        let with = |name: &str| Part::User { text: "look".into(), images: vec![image(name)] };
+        let mut parts = vec![with("a"), user("b"), with("c"), with("d")];
+        forget_old_images(&mut parts);
+        assert_eq!(parts, [user("look\n[picture left out: a]"), user("b"), with("c"), with("d")]);
+    }
+
+    #[test]
     fn the_system_prompt_names_what_is_known_of_the_session() {
         let state = State {
             cwd: "/w".into(),
@@ -228,7 +310,9 @@ mod tests {
             context: [("files".to_owned(), vec!["/w/a.rs".to_owned()])].into(),
             ..State::default()
         };
-        let text = system(&state);
+        let house = Brief { title: "House rules".into(), text: "Be kind.".into() };
+        let text = system(&briefs(&state, vec![house]));
+        assert!(text.ends_with("\n\n# House rules\n\nBe kind."));
         assert!(text.contains("in /w."));
         assert!(text.contains("environment: nix develop"));
         assert!(text.contains("Relevant files: /w/a.rs"));

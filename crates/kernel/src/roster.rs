@@ -34,6 +34,8 @@ pub enum Change {
     Created,
     Deleted,
     Renamed,
+    /// Another model answers from now on.
+    ModelChanged,
     Busy(bool),
     /// An answer came that nobody has seen; so many sessions have one.
     Idle {
@@ -110,14 +112,20 @@ impl Roster {
         if entries.iter().any(|entry| matches!(entry.fact, Fact::Renamed { .. })) {
             tell(state.last, Change::Renamed);
         }
+        if entries.iter().any(|entry| matches!(entry.fact, Fact::ModelChanged { .. })) {
+            tell(state.last, Change::ModelChanged);
+        }
         match (was_unobserved, state.unobserved) {
             (false, true) => tell(state.last, Change::Idle { unobserved }),
             (true, false) => tell(state.last, Change::Observed { unobserved }),
             _ => (),
         }
-        match (was_busy, &state.turn) {
-            (false, Some(turn)) => tell(turn.said.before(), Change::Busy(true)),
-            (true, None) => tell(state.last, Change::Busy(false)),
+        match (was_busy, state.is_busy()) {
+            (false, true) => {
+                let first = entries.first().map_or(state.last, |entry| entry.seq);
+                tell(first.before(), Change::Busy(true));
+            }
+            (true, false) => tell(state.last, Change::Busy(false)),
             _ => (),
         }
     }

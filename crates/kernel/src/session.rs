@@ -7,9 +7,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::{
     feed::Following,
     ports::{Log, StoreError},
-    update::{Amendment, Command, Entry, Message, Seq, SessionId, Signal, WhenBusy},
+    update::{Amendment, Command, Entry, Fact, Message, Output, Seq, SessionId, Signal, WhenBusy},
 };
 
+const PAGE: usize = 128;
 /// How many messages may wait.
 pub const QUEUE_DEPTH: usize = 100;
 
@@ -71,6 +72,11 @@ impl Session {
         Ok(answer.unwrap_or_else(|| Err(lost())))
     }
 
+    pub async fn compact(&self) -> Result<Result<bool, StoreError>, Closed> {
+        let answer = self.ask(|reply| Command::Compact { reply }).await?;
+        Ok(answer.unwrap_or_else(|| Err(lost())))
+    }
+
     pub async fn amend(&self, amendment: Amendment) -> Result<Result<(), StoreError>, Closed> {
         let answer = self.ask(|reply| Command::Amend { amendment, reply }).await?;
         Ok(answer.unwrap_or_else(|| Err(lost())))
@@ -101,6 +107,23 @@ impl Session {
 
     pub(crate) async fn read(&self, after: Seq, limit: usize) -> Result<Vec<Entry>, StoreError> {
         self.log.read(self.id, after, limit).await
+    }
+
+    /// What a tool call of this session returned, however long ago.
+    pub async fn returned(&self, call: &str) -> Result<Option<Output>, StoreError> {
+        let mut before = Seq(u64::MAX >> 1);
+        loop {
+            let page = self.log.read_back(self.id, before, PAGE).await?;
+            let Some(oldest) = page.last() else { return Ok(None) };
+            before = oldest.seq;
+            let output = page.into_iter().find_map(|entry| match entry.fact {
+                Fact::ToolReturned { call: returned, output } if returned == call => Some(output),
+                _ => None,
+            });
+            if output.is_some() {
+                return Ok(output);
+            }
+        }
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::update::{Answer, Context, ContextChange, Entry, Fact, Outcome, Seq};
+use crate::update::{Answer, Compaction, Context, ContextChange, Entry, Fact, Outcome, Seq, Usage};
 
 /// How much of the first message makes a summary.
 const SUMMARY_CHARS: usize = 80;
@@ -36,6 +36,34 @@ pub struct State {
     pub queue: VecDeque<Seq>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<OpenTurn>,
+    /// How many tokens the last step filled, as its provider counted them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filled: Option<u64>,
+    pub spent: Spent,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summed_up: Option<SummedUp>,
+    /// The past is being summed up at the person's wish.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compacting: bool,
+}
+
+/// What a session has used in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Spent {
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// In US dollars, as far as prices are known.
+    pub cost: f64,
+}
+
+/// The past that a model is shown as a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SummedUp {
+    /// The last fact it covers.
+    pub upto: Seq,
+    /// Where the summary is.
+    pub at: Seq,
 }
 
 /// A turn that has begun and not ended.
@@ -60,6 +88,11 @@ impl State {
                 self.updated_at = *at;
             }
             Fact::Renamed { name } => self.name.clone_from(name),
+            Fact::ModelChanged { model } => {
+                self.model.clone_from(model);
+                // Another model counts in other tokens.
+                self.filled = None;
+            }
             Fact::EnvHinted { hint } => self.env_hint.clone_from(hint),
             Fact::ContextChanged { context, .. } => self.context.clone_from(context),
             Fact::Observed => self.unobserved = false,
@@ -76,7 +109,15 @@ impl State {
                     turn.step = Some(*seq);
                 }
             }
-            Fact::Answered(Answer { calls, .. }) => {
+            Fact::Answered(Answer { calls, usage, .. }) => {
+                if let Some(usage) = usage {
+                    let Usage { input_tokens, output_tokens, .. } = *usage;
+                    self.filled = Some(input_tokens.saturating_add(output_tokens));
+                    let spent = &mut self.spent;
+                    spent.input_tokens = spent.input_tokens.saturating_add(input_tokens);
+                    spent.output_tokens = spent.output_tokens.saturating_add(output_tokens);
+                    spent.cost += usage.cost.unwrap_or_default();
+                }
                 if let Some(call) = calls.last() {
                     self.intent = Some(call.title.clone());
                 }
@@ -90,6 +131,14 @@ impl State {
                 if let Some(turn) = &mut self.turn {
                     turn.calls.retain(|open| open != call);
                 }
+            }
+            Fact::CompactionStarted => self.compacting = true,
+            Fact::CompactionEnded(Compaction::Failed { .. }) => self.compacting = false,
+            Fact::CompactionEnded(Compaction::Done { upto, .. }) => {
+                self.compacting = false;
+                self.summed_up = Some(SummedUp { upto: *upto, at: *seq });
+                // The next step is counted anew.
+                self.filled = None;
             }
             Fact::TurnEnded(outcome) => {
                 self.turn = None;
@@ -118,12 +167,12 @@ impl State {
     }
 
     pub fn is_busy(&self) -> bool {
-        self.turn.is_some()
+        self.turn.is_some() || self.compacting
     }
 
     /// Whether it has more to do than its owner was told: a turn to end, a message to answer.
     pub fn is_unfinished(&self) -> bool {
-        self.turn.is_some() || !self.queue.is_empty()
+        self.is_busy() || !self.queue.is_empty()
     }
 
     pub fn has_messages(&self) -> bool {

@@ -1,17 +1,21 @@
 //! One turn: the model speaks, tools run, until there is nothing left to run.
 
-use std::{collections::HashSet, panic::AssertUnwindSafe, path::PathBuf, sync::Arc};
+use std::{
+    collections::HashSet, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Duration,
+};
 
 use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
+    compact::{self, CompactError},
     ports::{Model, ModelError, Piece, Ports, StoreError},
     prompt::{self, Part, Prompt},
     session::Session,
-    state::State,
+    state::{State, SummedUp},
+    tokens,
     toolbox::{Call, Caller},
-    update::{Answer, Fact, Failure, Output, Seq, Signal, ToolRequest},
+    update::{Answer, Compaction, Fact, Failure, Output, Seq, Signal, ToolRequest, Trace, Usage},
 };
 
 /// What a turn tells its session.
@@ -27,6 +31,7 @@ pub(crate) struct Turn {
     pub session: Session,
     pub cwd: PathBuf,
     pub flow: String,
+    pub attempts: u32,
     pub reports: mpsc::Sender<Report>,
 }
 
@@ -50,28 +55,60 @@ impl TurnError {
     }
 }
 
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// A provider that wants to be left alone for longer than this is not worth waiting for.
+const LONGEST_WAIT: Duration = Duration::from_mins(2);
+
+/// How full the model's window is: what the provider counted, and what has come since.
+struct Fill {
+    counted: u64,
+    since: u64,
+}
+
+impl Fill {
+    fn of(prompt: &Prompt) -> Self {
+        Self { counted: 0, since: tokens::of_prompt(prompt) }
+    }
+
+    fn add(&mut self, part: &Part) {
+        self.since += tokens::of_part(part);
+    }
+
+    fn count(&mut self, usage: Option<Usage>) {
+        if let Some(usage) = usage {
+            let counted = usage.input_tokens.saturating_add(usage.output_tokens);
+            *self = Self { counted, since: 0 };
+        }
+    }
+
+    fn exceeds(&self, model: &dyn Model) -> bool {
+        self.counted.saturating_add(self.since) > model.window().saturating_sub(model.reserve())
+    }
+}
+
 impl Turn {
     /// Runs to the end and returns. Cancelling is dropping this future.
     pub async fn run(self, state: Arc<State>) -> Result<(), TurnError> {
-        let model = self.ports.models.find(&state.model).ok_or_else(|| ModelError {
-            kind: Failure::NoModel,
-            message: format!(
-                "no model is named `{}`; choose another for this session",
-                state.model
-            ),
-        })?;
-        let log = self.ports.log.as_ref();
-        let mut prompt = Prompt {
-            system: prompt::system(&state),
-            parts: prompt::recall(log, self.session.id(), &state, model.budget()).await?,
-            tools: self.ports.tools.specs(&Caller::Model),
+        let mut state = State::clone(&state);
+        let model = self.model(&state)?;
+        let mut prompt = self.prompt(&state, model.window()).await?;
+        let mut fill = match (state.filled, prompt.parts.last()) {
+            (Some(counted), Some(said)) => Fill { counted, since: tokens::of_part(said) },
+            _ => Fill::of(&prompt),
         };
         let mut used = HashSet::new();
         for index in 0.. {
+            if fill.exceeds(model.as_ref()) {
+                prompt = self.make_room(&mut state, model.as_ref()).await?;
+                fill = Fill::of(&prompt);
+            }
             let step = self.record(Fact::StepStarted { index }).await?;
-            let answer = self.sample(model.as_ref(), &prompt, step, &mut used).await?;
+            let answer =
+                self.sample(model.as_ref(), &mut state, &mut prompt, step, &mut used).await?;
             let calls = answer.calls.clone();
             prompt.parts.extend(Part::of(Fact::Answered(answer.clone())));
+            prompt.parts.last().into_iter().for_each(|part| fill.add(part));
+            fill.count(answer.usage);
             if let Some(call) = calls.last() {
                 self.signal(Signal::Intent { text: call.title.clone() }).await?;
             }
@@ -79,40 +116,145 @@ impl Turn {
             if calls.is_empty() {
                 break;
             }
-            prompt.parts.extend(self.run_tools(calls).await?);
+            for result in self.run_tools(calls).await? {
+                fill.add(&result);
+                prompt.parts.push(result);
+            }
         }
         Ok(())
     }
 
+    /// Sums up the past because somebody asked for it. That it has begun is on record.
+    pub async fn sum_up(self, state: Arc<State>) -> Result<(), TurnError> {
+        let model = self.model(&state)?;
+        self.compact(&mut State::clone(&state), model.as_ref(), 0).await
+    }
+
+    fn model(&self, state: &State) -> Result<Arc<dyn Model>, ModelError> {
+        self.ports.models.find(&state.model).ok_or_else(|| {
+            let name = &state.model;
+            let message = format!("no model is named `{name}`; choose another for this session");
+            ModelError::new(Failure::NoModel, message)
+        })
+    }
+
+    async fn prompt(&self, state: &State, budget: u64) -> Result<Prompt, StoreError> {
+        let (log, session) = (self.ports.log.as_ref(), self.session.id());
+        Ok(Prompt {
+            system: self.system(state).await,
+            parts: prompt::recall(log, session, state, budget).await?,
+            tools: self.ports.tools.specs(&Caller::Model),
+        })
+    }
+
+    async fn system(&self, state: &State) -> String {
+        let told = self.ports.briefing.parts(self.cwd.clone()).await;
+        prompt::system(&prompt::briefs(state, told))
+    }
+
+    /// What the model is shown once the past is summed up. Should that fail, the oldest of it is
+    /// left out instead.
+    async fn make_room(&self, state: &mut State, model: &dyn Model) -> Result<Prompt, TurnError> {
+        state.last = self.record(Fact::CompactionStarted).await?;
+        self.compact(state, model, model.window() / 4).await?;
+        let room = model.window().saturating_sub(model.reserve()) / 10 * 8;
+        Ok(self.prompt(state, room).await?)
+    }
+
+    /// Sums up, which has been announced, and tells how it went.
+    async fn compact(
+        &self,
+        state: &mut State,
+        model: &dyn Model,
+        keep: u64,
+    ) -> Result<(), TurnError> {
+        let (log, session) = (self.ports.log.as_ref(), self.session.id());
+        let system = self.system(state).await;
+        let ended = match compact::sum_up(log, session, state, model, system, keep).await {
+            Ok(done) => done,
+            Err(CompactError::Model(error)) => Compaction::Failed { reason: error.to_string() },
+            Err(CompactError::Store(error)) => return Err(error.into()),
+        };
+        let upto = match &ended {
+            Compaction::Done { upto, .. } => Some(*upto),
+            Compaction::Failed { .. } => None,
+        };
+        state.last = self.record(Fact::CompactionEnded(ended)).await?;
+        let at = state.last;
+        state.summed_up = upto.map(|upto| SummedUp { upto, at }).or(state.summed_up);
+        Ok(())
+    }
+
+    /// One answer, however often the model must be asked. Only a question of which nothing has
+    /// been heard is asked again.
     async fn sample(
         &self,
         model: &dyn Model,
-        prompt: &Prompt,
+        state: &mut State,
+        prompt: &mut Prompt,
         step: Seq,
         used: &mut HashSet<String>,
     ) -> Result<Answer, TurnError> {
+        let (mut attempt, mut roomy) = (1, false);
+        loop {
+            let mut answer = Answer::to(step);
+            let Err(error) = self.listen(model, prompt, state, &mut answer, used).await? else {
+                return Ok(answer);
+            };
+            if !is_silent(&answer) {
+                return Err(error.into());
+            }
+            if error.kind == Failure::ContextTooLong && !roomy {
+                roomy = true;
+                *prompt = self.make_room(state, model).await?;
+                continue;
+            }
+            let Some(wait) = self.wait(attempt, &error).filter(|_| error.is_passing()) else {
+                return Err(error.into());
+            };
+            let (reason, attempts) = (error.to_string(), self.attempts);
+            attempt += 1;
+            self.signal(Signal::Retrying { reason, attempt, attempts, wait }).await?;
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// How long to wait before the next attempt, if there is to be one.
+    fn wait(&self, attempt: u32, error: &ModelError) -> Option<Duration> {
+        let usual = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(attempt - 1));
+        // Not all at once, should many have been turned away together.
+        let wait = error.wait.unwrap_or(usual).mul_f64(1.0 + self.ports.clock.chance() / 4.0);
+        (attempt < self.attempts && wait <= LONGEST_WAIT).then_some(wait)
+    }
+
+    /// Hears one reply out; what the model got wrong is the inner error.
+    async fn listen(
+        &self,
+        model: &dyn Model,
+        prompt: &Prompt,
+        state: &State,
+        answer: &mut Answer,
+        used: &mut HashSet<String>,
+    ) -> Result<Result<(), ModelError>, TurnError> {
         let mut pieces = model.stream(prompt);
-        let mut answer = Answer {
-            step,
-            text: String::new(),
-            reasoning: String::new(),
-            calls: Vec::new(),
-            usage: None,
-            partial: false,
-        };
+        let step = answer.step;
         while let Some(piece) = pieces.next().await {
-            match piece? {
-                Piece::Text(delta) | Piece::Reasoning(delta) if delta.is_empty() => (),
-                Piece::Text(delta) => {
+            match piece {
+                Err(error) => return Ok(Err(error)),
+                Ok(Piece::Text(delta) | Piece::Reasoning(delta)) if delta.is_empty() => (),
+                Ok(Piece::Text(delta)) => {
                     answer.text.push_str(&delta);
                     self.signal(Signal::Text { step, delta, size: answer.text.len() }).await?;
                 }
-                Piece::Reasoning(delta) => {
+                Ok(Piece::Reasoning(delta)) => {
                     answer.reasoning.push_str(&delta);
                     let size = answer.reasoning.len();
                     self.signal(Signal::Reasoning { step, delta, size }).await?;
                 }
-                Piece::Call { mut id, name, args } => {
+                Ok(Piece::Calling { index, name, args }) => {
+                    self.signal(Signal::Calling { step, index, name, args }).await?;
+                }
+                Ok(Piece::Call { mut id, name, args }) => {
                     // A result finds its call by this name, so it must be one of a kind.
                     if id.is_empty() || !used.insert(id.clone()) {
                         id = self.ports.clock.id().to_string();
@@ -120,10 +262,13 @@ impl Turn {
                     let title = self.ports.tools.title(&name, &args);
                     answer.calls.push(ToolRequest { id, name, args, title });
                 }
-                Piece::Usage(usage) => answer.usage = Some(usage),
+                Ok(Piece::Trace(data)) => {
+                    answer.trace = Some(Trace { model: state.model.clone(), data });
+                }
+                Ok(Piece::Usage(usage)) => answer.usage = Some(usage),
             }
         }
-        Ok(answer)
+        Ok(Ok(()))
     }
 
     /// Neighbours that may overlap run together; the others one by one, in the order asked for.
@@ -140,8 +285,9 @@ impl Turn {
             }
             let mut group = group;
             while let Some((call, output)) = group.next().await {
-                results.push(Part::Result { call: call.clone(), output: output.clone() });
-                self.record(Fact::ToolReturned { call, output }).await?;
+                let fact = Fact::ToolReturned { call, output };
+                results.extend(Part::of(fact.clone()));
+                self.record(fact).await?;
             }
         }
         Ok(results)
@@ -178,4 +324,9 @@ impl Turn {
     async fn report(&self, report: Report) -> Result<(), TurnError> {
         self.reports.send(report).await.map_err(|_| TurnError::Abandoned)
     }
+}
+
+/// Whether nothing has been heard of it yet.
+fn is_silent(answer: &Answer) -> bool {
+    answer.text.is_empty() && answer.reasoning.is_empty() && answer.calls.is_empty()
 }

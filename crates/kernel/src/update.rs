@@ -1,6 +1,6 @@
 //! The vocabulary: what a caller wishes, what has happened, and what is merely passing by.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,8 @@ pub enum Command {
     Say { message: Message, when_busy: WhenBusy, reply: oneshot::Sender<Result<Receipt, SayError>> },
     /// Stop the running turn; the reply says whether there was one.
     Cancel { reply: oneshot::Sender<Result<bool, StoreError>> },
+    /// Sum up the past now; the reply says whether that was begun.
+    Compact { reply: oneshot::Sender<Result<bool, StoreError>> },
     /// Change what is known about the session, all of it or nothing.
     Amend { amendment: Amendment, reply: oneshot::Sender<Result<(), StoreError>> },
     /// Somebody has seen it; the reply says whether that was news.
@@ -86,6 +88,7 @@ pub struct Amendment {
     pub name: Option<String>,
     pub env_hint: Option<String>,
     pub context: Option<ContextChange>,
+    pub model: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -116,6 +119,10 @@ pub enum Fact {
     EnvHinted {
         hint: String,
     },
+    /// Another model answers from now on.
+    ModelChanged {
+        model: String,
+    },
     /// One set changed; the whole context is kept, because every listener needs the whole.
     ContextChanged {
         set: String,
@@ -141,7 +148,26 @@ pub enum Fact {
         call: String,
         output: Output,
     },
+    /// The model began to sum up what no longer fits.
+    CompactionStarted,
+    CompactionEnded(Compaction),
     TurnEnded(Outcome),
+}
+
+/// How an attempt to sum up the past went. The log keeps the past all the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "compaction", rename_all = "snake_case")]
+pub enum Compaction {
+    Done {
+        /// What a model is shown in place of everything up to `upto`.
+        summary: String,
+        upto: Seq,
+        tokens_before: u64,
+        tokens_after: u64,
+    },
+    Failed {
+        reason: String,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -207,9 +233,27 @@ pub struct Answer {
     pub calls: Vec<ToolRequest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// What only the model that said it understands, to be shown to it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
     /// Something cut it short; this is what had been heard.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+}
+
+impl Answer {
+    /// The answer to this step, before anything is heard of it.
+    pub fn to(step: Seq) -> Self {
+        Self {
+            step,
+            text: String::new(),
+            reasoning: String::new(),
+            calls: Vec::new(),
+            usage: None,
+            trace: None,
+            partial: false,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -221,10 +265,35 @@ pub struct ToolRequest {
     pub title: String,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// A provider's own record of a step: signed thoughts, encrypted reasoning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    pub model: String,
+    pub data: Value,
+}
+
+/// What a step used, as its provider counted it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Usage {
+    /// All that was shown to the model, cached or not.
     pub input_tokens: u64,
+    /// All that it said, reasoning included.
     pub output_tokens: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_read_tokens: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_write_tokens: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
+    /// In US dollars, where a price is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How a tool call came out.
@@ -239,6 +308,17 @@ pub enum Output {
     },
     /// The turn ended first; whether the tool had done its work is not known.
     Interrupted,
+}
+
+impl Output {
+    /// What the caller reads.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Done { text } => text,
+            Self::Failed { message } => message,
+            Self::Interrupted => "The turn ended before the tool returned.",
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -303,6 +383,20 @@ pub enum Signal {
     },
     Intent {
         text: String,
+    },
+    /// A tool call is being written; `args` is a piece of its JSON.
+    Calling {
+        step: Seq,
+        index: usize,
+        name: String,
+        args: String,
+    },
+    /// The model could not answer, and is asked again after a while.
+    Retrying {
+        reason: String,
+        attempt: u32,
+        attempts: u32,
+        wait: Duration,
     },
     /// The turn stopped, and for want of storage that could not be recorded.
     Unrecorded {

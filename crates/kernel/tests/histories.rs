@@ -26,6 +26,7 @@ enum Act {
     },
     Cancel,
     Rename,
+    Compact,
     Observe,
     /// A listener comes, from a point in the past.
     Follow {
@@ -45,6 +46,7 @@ fn act() -> impl Strategy<Value = Act> {
             .prop_map(|(queue, key)| Act::Say { queue, key }),
         2 => Just(Act::Cancel),
         1 => Just(Act::Rename),
+        1 => Just(Act::Compact),
         1 => Just(Act::Observe),
         2 => (0..40_u64).prop_map(|after| Act::Follow { after }),
         2 => Just(Act::Listen),
@@ -136,6 +138,7 @@ impl Story {
                 let amendment = Amendment { name: Some("n".into()), ..Amendment::default() };
                 drop(host.amend(self.id, amendment).await);
             }
+            Act::Compact => drop(host.compact(self.id).await),
             Act::Observe => drop(host.observe(self.id).await),
             Act::Follow { after } => {
                 if let Ok(feed) = host.feed(self.id, Some(Seq(after))).await {

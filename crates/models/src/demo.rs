@@ -16,6 +16,7 @@ use futures::{
     stream::{self, BoxStream},
 };
 use kernel::{
+    compact,
     ports::{Model, ModelError, Piece},
     prompt::{Part, Prompt},
     update::{Failure, Output, ToolRequest, Usage},
@@ -32,9 +33,12 @@ pub const ID: &str = "demo";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Demo;
 
+/// As if it read as much as the small ones of the trade.
+const WINDOW: u64 = 100_000;
+
 impl Model for Demo {
-    fn budget(&self) -> usize {
-        32 * 1024
+    fn window(&self) -> u64 {
+        WINDOW
     }
 
     fn stream(&self, prompt: &Prompt) -> BoxStream<'static, Result<Piece, ModelError>> {
@@ -108,6 +112,9 @@ struct Reply {
 }
 
 fn reply(scene: &Scene, script: Script, prompt: &Prompt) -> Reply {
+    if scene.message == compact::INSTRUCTION {
+        return Reply { text: words::digest(&prompt.parts), ..Reply::default() };
+    }
     if !script.problems.is_empty() {
         return Reply { text: words::complaint(&script.problems), ..Reply::default() };
     }
@@ -172,7 +179,7 @@ impl Reply {
                 return None;
             }
             ended = true;
-            let usage = Usage { input_tokens, output_tokens: tokens(bytes) };
+            let usage = Usage { input_tokens, output_tokens: tokens(bytes), ..Usage::default() };
             Some(self.failure.map_or(Ok(Piece::Usage(usage)), |kind| Err(words::failure(kind))))
         })
     }
@@ -190,7 +197,7 @@ fn written(piece: &Piece) -> usize {
     match piece {
         Piece::Text(text) | Piece::Reasoning(text) => text.len(),
         Piece::Call { name, args, .. } => name.len() + args.to_string().len(),
-        Piece::Usage(_) => 0,
+        Piece::Calling { .. } | Piece::Trace(_) | Piece::Usage(_) => 0,
     }
 }
 

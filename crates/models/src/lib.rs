@@ -1,7 +1,24 @@
-//! The models there are: so far the one that is built in.
+//! The models there are: those of the configured providers, and one that is built in.
 
+mod config;
 pub mod demo;
+mod fault;
+mod http;
 mod lineup;
+mod listing;
+mod pictures;
+mod price;
+mod provider;
+mod reader;
+mod remote;
+mod secret;
+mod sse;
+mod wire;
 
+pub use config::{Effort, Kind, ProviderSettings};
 pub use demo::Demo;
-pub use lineup::{Lineup, UnknownModel};
+pub use http::choose_tls;
+pub use lineup::{BuildError, Lineup, UnknownModel};
+pub use price::Price;
+pub use provider::SettingsError;
+pub use secret::{Secret, SecretError};

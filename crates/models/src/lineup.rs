@@ -1,16 +1,24 @@
 //! Which models a session can choose from.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use futures::{FutureExt as _, future::BoxFuture};
+use futures::{FutureExt as _, future, future::BoxFuture};
 use kernel::ports::{Model, ModelError, ModelInfo, Models};
 
-use crate::demo::{self, Demo};
+use crate::{
+    config::ProviderSettings,
+    demo::{self, Demo},
+    listing::{self, Listed, Listings},
+    provider::{Key, Provider, SettingsError},
+    remote::Remote,
+};
 
 /// Every model of this house, and the one that is taken when nobody chooses.
 #[derive(Clone, Debug)]
 pub struct Lineup {
     default: String,
+    providers: Arc<BTreeMap<String, Arc<Provider>>>,
+    listings: Arc<Listings>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,31 +28,151 @@ pub struct UnknownModel {
     pub known: Vec<String>,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    #[error(transparent)]
+    Default(#[from] UnknownModel),
+    #[error("providers.{provider}: {error}")]
+    Provider {
+        provider: String,
+        #[source]
+        error: SettingsError,
+    },
+}
+
 impl Default for Lineup {
     fn default() -> Self {
-        Self { default: demo::ID.into() }
+        Self { default: demo::ID.into(), providers: Arc::default(), listings: Arc::default() }
     }
 }
 
 impl Lineup {
-    /// The lineup with this model as the default.
+    /// The lineup of the demo alone, with this model as the default.
     pub fn with_default(id: &str) -> Result<Self, UnknownModel> {
-        let lineup = Self { default: id.into() };
-        if lineup.find(id).is_none() {
-            return Err(UnknownModel { name: id.into(), known: vec![demo::ID.into()] });
+        Self::default().defaulting_to(id)
+    }
+
+    /// The lineup of these providers. Asks nobody anything; keys are taken from where the settings
+    /// say, and a missing one is no error yet: see [`Lineup::problems`].
+    pub fn build(
+        default: &str,
+        providers: BTreeMap<String, ProviderSettings>,
+        env: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, BuildError> {
+        let mut built = BTreeMap::new();
+        for (name, settings) in providers {
+            let provider = Provider::new(&name, settings, &env)
+                .map_err(|error| BuildError::Provider { provider: name.clone(), error })?;
+            built.insert(name, Arc::new(provider));
         }
-        Ok(lineup)
+        let lineup = Self { providers: Arc::new(built), ..Self::default() };
+        Ok(lineup.defaulting_to(default)?)
+    }
+
+    fn defaulting_to(mut self, id: &str) -> Result<Self, UnknownModel> {
+        if self.find(id).is_none() {
+            let configured = self.providers.values().flat_map(|provider| {
+                let models = provider.models.clone().unwrap_or_else(|| vec!["...".into()]);
+                models.into_iter().map(|model| full(provider, &model))
+            });
+            let known = [demo::ID.to_owned()].into_iter().chain(configured).collect();
+            return Err(UnknownModel { name: id.into(), known });
+        }
+        self.default = id.into();
+        Ok(self)
+    }
+
+    /// What keeps providers from being used, for a person; by their names.
+    pub fn problems(&self) -> Vec<(String, String)> {
+        let problem = |provider: &Arc<Provider>| match &provider.key {
+            Key::Missing { error, .. } => Some((provider.name.clone(), error.to_string())),
+            Key::None | Key::Known { .. } => None,
+        };
+        self.providers.values().filter_map(problem).collect()
+    }
+
+    /// Asks a provider what it has, now, and says what is wrong if it does not tell.
+    pub async fn ask(&self, provider: &str) -> Option<Result<Vec<String>, ModelError>> {
+        let provider = self.providers.get(provider)?;
+        let asked = listing::ask(provider).await;
+        Some(match asked {
+            Ok(listed) => Ok(listed.into_iter().map(|listed| listed.model).collect()),
+            Err(error) => Err(provider.tell("", error)),
+        })
+    }
+
+    /// Asks the servers of this machine, and those whose models are not configured, what they have,
+    /// so that windows and short names are known from then on. Worth doing at the start.
+    pub async fn learn(&self) {
+        let asked = self.providers.values();
+        let asked = asked.filter(|provider| provider.is_here() || provider.models.is_none());
+        future::join_all(asked.map(|provider| self.listings.of(provider))).await;
+    }
+
+    async fn offered(&self, provider: &Arc<Provider>) -> Vec<ModelInfo> {
+        let models = match &provider.models {
+            Some(models) => models.iter().map(|model| unlisted(model)).collect(),
+            None => self.listings.of(provider).await,
+        };
+        models.into_iter().map(|listed| info(&remote(provider, listed))).collect()
+    }
+
+    /// The one provider that has a model of this name, with what is known of it.
+    fn sole(&self, model: &str) -> Option<Remote> {
+        let having = self.providers.values().filter_map(|provider| {
+            let listed = match &provider.models {
+                Some(models) => models
+                    .iter()
+                    .any(|known| known == model)
+                    .then(|| self.listed(provider, model).unwrap_or_else(|| unlisted(model))),
+                None => self.listed(provider, model),
+            };
+            Some(remote(provider, listed?))
+        });
+        let having: Vec<Remote> = having.collect();
+        match <[Remote; 1]>::try_from(having) {
+            Ok([sole]) => Some(sole),
+            Err(_) => None,
+        }
+    }
+
+    fn listed(&self, provider: &Provider, model: &str) -> Option<Listed> {
+        let known = self.listings.known(&provider.name);
+        known.into_iter().find(|listed| listed.model == model)
     }
 }
 
 impl Models for Lineup {
     fn list(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ModelError>> {
-        let demo = ModelInfo { id: demo::ID.into(), name: "Demo (built in)".into(), cost: 0.0 };
-        async { Ok(vec![demo]) }.boxed()
+        async {
+            let demo = ModelInfo {
+                id: demo::ID.into(),
+                name: "Demo (built in)".into(),
+                cost: 0.0,
+                payer: "nobody: it is built in".into(),
+            };
+            let offered = self.providers.values().map(|provider| self.offered(provider));
+            let offered = future::join_all(offered).await;
+            Ok([demo].into_iter().chain(offered.into_iter().flatten()).collect())
+        }
+        .boxed()
     }
 
     fn find(&self, id: &str) -> Option<Arc<dyn Model>> {
-        (id == demo::ID).then(|| Arc::new(Demo) as Arc<dyn Model>)
+        if id == demo::ID {
+            return Some(Arc::new(Demo));
+        }
+        let named = id.split_once('/').filter(|(_, model)| !model.is_empty());
+        let named =
+            named.and_then(|(provider, model)| Some((self.providers.get(provider)?, model)));
+        let found = match named {
+            Some((provider, model)) => {
+                let listed = self.listed(provider, model).unwrap_or_else(|| unlisted(model));
+                Some(remote(provider, listed))
+            }
+            None => self.sole(id),
+        };
+        found.map(|remote| Arc::new(remote) as Arc<dyn Model>)
     }
 
     fn default_id(&self) -> String {
@@ -52,24 +180,29 @@ impl Models for Lineup {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn unlisted(model: &str) -> Listed {
+    Listed { model: model.to_owned(), window: None }
+}
 
-    #[tokio::test]
-    async fn the_demo_is_always_there() {
-        let lineup = Lineup::with_default("demo").unwrap();
-        let demo = ModelInfo { id: "demo".into(), name: "Demo (built in)".into(), cost: 0.0 };
-        assert_eq!(lineup.list().await, Ok(vec![demo]));
-        assert_eq!(lineup.default_id(), "demo");
-        assert_eq!(Lineup::default().default_id(), "demo");
-        assert_eq!(lineup.find("demo").map(|demo| demo.budget()), Some(32 * 1024));
-        assert!(lineup.find("other").is_none());
-    }
+fn remote(provider: &Arc<Provider>, listed: Listed) -> Remote {
+    let Listed { model, window } = listed;
+    Remote { provider: provider.clone(), model, listed_window: window }
+}
 
-    #[test]
-    fn an_unknown_default_is_refused_with_the_names_there_are() {
-        let error = Lineup::with_default("local/fake").unwrap_err();
-        assert_eq!(error.to_string(), "no model is named `local/fake`; known models: demo");
+fn full(provider: &Provider, model: &str) -> String {
+    format!("{}/{model}", provider.name)
+}
+
+fn info(remote: &Remote) -> ModelInfo {
+    let Remote { provider, model, .. } = remote;
+    let unknown = if provider.is_here() { 0.0 } else { 1.0 };
+    ModelInfo {
+        id: full(provider, model),
+        name: format!("{model} ({})", provider.name),
+        cost: remote.price().map_or(unknown, |price| price.output),
+        payer: provider.payer(),
     }
 }
+
+#[cfg(test)]
+mod tests;

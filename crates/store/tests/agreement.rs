@@ -45,6 +45,7 @@ fn fact() -> impl Strategy<Value = Fact> {
             reasoning: String::new(),
             calls: vec![call],
             usage: None,
+            trace: None,
             partial: false,
         })
     });

@@ -8,7 +8,7 @@ use kernel::{
     state::State,
     update::{
         Answer, Attachment, Entry, Fact, Failure, Message, Origin, Outcome, Output, Seq, SessionId,
-        ToolRequest, Usage,
+        ToolRequest, Trace, Usage,
     },
 };
 use serde_json::json;
@@ -77,7 +77,7 @@ pub fn every_fact() -> Vec<Fact> {
     let applet = Origin::Applet { slug: "calc".into() };
     let agent = Origin::Agent { session: "another".into() };
     let schedule = Origin::Schedule { slug: "daily".into() };
-    let usage = Some(Usage { input_tokens: u64::MAX, output_tokens: 0 });
+    let usage = Some(Usage { input_tokens: u64::MAX, cost: Some(0.25), ..Usage::default() });
     let mut facts = vec![
         Fact::Opened { cwd: "/home/me".into(), model: "test".into(), name: String::new() },
         Fact::Renamed { name: "name \u{0} 🏛 \u{2028}".into() },
@@ -97,6 +97,7 @@ pub fn every_fact() -> Vec<Fact> {
             reasoning: "hm".into(),
             calls: vec![call("1"), call("2"), call("3")],
             usage,
+            trace: Some(Trace { model: "m".into(), data: json!({ "signature": "s" }) }),
             partial: true,
         }),
     ];
@@ -112,6 +113,7 @@ pub fn every_fact() -> Vec<Fact> {
         reasoning: String::new(),
         calls: Vec::new(),
         usage: None,
+        trace: None,
         partial: false,
     }));
     facts

@@ -47,6 +47,10 @@ impl Clock for ManualClock {
         });
         id(count)
     }
+
+    fn chance(&self) -> f64 {
+        0.0
+    }
 }
 
 /// The `count`th id of every [`ManualClock`].

@@ -19,6 +19,7 @@ struct Reader {
     last: Seq,
     queued: HashSet<Seq>,
     in_turn: bool,
+    compacting: bool,
     step: Option<Seq>,
     calls: HashSet<String>,
 }
@@ -32,14 +33,23 @@ impl Reader {
             Fact::Opened { .. }
             | Fact::Renamed { .. }
             | Fact::EnvHinted { .. }
+            | Fact::ModelChanged { .. }
             | Fact::ContextChanged { .. }
             | Fact::Observed => (),
+            Fact::CompactionStarted => {
+                rule(!self.compacting, "compactions do not overlap")?;
+                self.compacting = true;
+            }
+            Fact::CompactionEnded(_) => {
+                rule(self.compacting, "only a compaction that began ends")?;
+                self.compacting = false;
+            }
             Fact::Queued(_) => {
-                rule(self.in_turn, "only a busy session makes wait")?;
+                rule(self.in_turn || self.compacting, "only a busy session makes wait")?;
                 self.queued.insert(*seq);
             }
             Fact::Said { queued, .. } => {
-                rule(!self.in_turn, "turns do not overlap")?;
+                rule(!self.in_turn && !self.compacting, "turns do not overlap")?;
                 let known = queued.is_none_or(|place| self.queued.remove(&place));
                 rule(known, "who is called had been waiting")?;
                 self.in_turn = true;
@@ -63,6 +73,7 @@ impl Reader {
             Fact::TurnEnded(_) => {
                 rule(self.in_turn, "only what began ends")?;
                 rule(self.calls.is_empty(), "every call returns before its turn ends")?;
+                rule(!self.compacting, "a compaction ends before its turn")?;
                 self.in_turn = false;
                 self.step = None;
             }

@@ -39,4 +39,4 @@ pub use gate::Gate;
 pub use memory::MemoryStore;
 pub use model::{OneModel, ScriptedModel};
 pub use tool::TestTool;
-pub use world::World;
+pub use world::{Silence, World};

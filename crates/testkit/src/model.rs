@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -49,11 +49,11 @@ pub fn call(id: &str, name: &str, args: Value) -> Line {
 }
 
 pub fn usage(input_tokens: u64, output_tokens: u64) -> Line {
-    Line::Piece(Piece::Usage(Usage { input_tokens, output_tokens }))
+    Line::Piece(Piece::Usage(Usage { input_tokens, output_tokens, ..Usage::default() }))
 }
 
 pub fn fail(kind: Failure, message: &str) -> Line {
-    Line::Fail(ModelError { kind, message: message.to_owned() })
+    Line::Fail(ModelError::new(kind, message))
 }
 
 pub fn wait(gate: &Gate) -> Line {
@@ -68,7 +68,7 @@ pub struct ScriptedModel {
     scripts: Mutex<VecDeque<Script>>,
     otherwise: Mutex<Option<Script>>,
     prompts: Mutex<Vec<Prompt>>,
-    budget: AtomicUsize,
+    window: AtomicU64,
     speaking: Arc<watch::Sender<usize>>,
 }
 
@@ -78,7 +78,7 @@ impl ScriptedModel {
             scripts: Mutex::new(scripts.into_iter().collect()),
             otherwise: Mutex::default(),
             prompts: Mutex::default(),
-            budget: AtomicUsize::new(1 << 20),
+            window: AtomicU64::new(1 << 20),
             speaking: Arc::default(),
         })
     }
@@ -92,8 +92,8 @@ impl ScriptedModel {
         *lock(&self.otherwise) = Some(script);
     }
 
-    pub fn set_budget(&self, bytes: usize) {
-        self.budget.store(bytes, Ordering::Relaxed);
+    pub fn set_window(&self, tokens: u64) {
+        self.window.store(tokens, Ordering::Relaxed);
     }
 
     /// What it was shown, oldest first.
@@ -121,8 +121,8 @@ impl ScriptedModel {
 }
 
 impl Model for ScriptedModel {
-    fn budget(&self) -> usize {
-        self.budget.load(Ordering::Relaxed)
+    fn window(&self) -> u64 {
+        self.window.load(Ordering::Relaxed)
     }
 
     fn stream(&self, prompt: &Prompt) -> BoxStream<'static, Result<Piece, ModelError>> {
@@ -180,10 +180,14 @@ impl OneModel {
 impl Models for OneModel {
     fn list(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ModelError>> {
         let list = if self.listing_fails.load(Ordering::Relaxed) {
-            let message = "the provider does not answer".to_owned();
-            Err(ModelError { kind: Failure::Network, message })
+            Err(ModelError::new(Failure::Network, "the provider does not answer"))
         } else {
-            Ok(vec![ModelInfo { id: self.id.clone(), name: self.id.clone(), cost: 1.0 }])
+            Ok(vec![ModelInfo {
+                id: self.id.clone(),
+                name: self.id.clone(),
+                cost: 1.0,
+                payer: "nobody".to_owned(),
+            }])
         };
         future::ready(list).boxed()
     }

@@ -1,10 +1,14 @@
 //! All the fakes together, as a host needs them.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
+use futures::{
+    FutureExt as _,
+    future::{self, BoxFuture},
+};
 use kernel::{
     host::{Host, Settings},
-    ports::Ports,
+    ports::{Brief, Briefing, Ports, Stored},
     toolbox::{Tool, Toolbox},
 };
 
@@ -58,7 +62,25 @@ impl World {
             models: self.models.clone(),
             tools: Arc::new(tools),
             clock: self.clock.clone(),
+            briefing: Arc::new(Silence),
             workspace: "/".into(),
         }
+    }
+}
+
+/// A house that has nothing to say to its agents.
+pub struct Silence;
+
+impl Briefing for Silence {
+    fn parts(&self, _: PathBuf) -> BoxFuture<'_, Vec<Brief>> {
+        future::ready(Vec::new()).boxed()
+    }
+
+    fn rewrite(&self, _: String) -> Stored<'_, ()> {
+        future::ready(Ok(())).boxed()
+    }
+
+    fn skill(&self, _: PathBuf, _: String) -> BoxFuture<'_, Option<String>> {
+        future::ready(None).boxed()
     }
 }

@@ -1,121 +1,27 @@
 //! The tools as callers meet them: by name, out of a box.
 
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{fs, sync::Arc};
 
-use futures::{FutureExt as _, future::BoxFuture};
-use jiff::Timestamp;
 use kernel::{
     host::{Host, Settings},
-    ports::{
-        Attic, Batch, Catalog, Clock, Log, Model, ModelError, ModelInfo, Models, Ports, Shelf,
-        Stored,
-    },
-    state::State,
     toolbox::{Call, Caller, ToolError, ToolSpec, Toolbox},
-    update::{Entry, Seq, SessionId},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use uuid::Uuid;
+use testkit::{ManualClock, Silence, World};
 
 use super::add_all;
 
-/// A world without anything in it: enough for a session to exist.
-struct Nothing;
-
-fn ok<'a, T: Send + 'a>(value: T) -> Stored<'a, T> {
-    async { Ok(value) }.boxed()
-}
-
-impl Log for Nothing {
-    fn append(&self, _: Batch) -> Stored<'_, ()> {
-        ok(())
-    }
-    fn read(&self, _: SessionId, _: Seq, _: usize) -> Stored<'_, Vec<Entry>> {
-        ok(Vec::new())
-    }
-    fn read_back(&self, _: SessionId, _: Seq, _: usize) -> Stored<'_, Vec<Entry>> {
-        ok(Vec::new())
-    }
-    fn keyed(&self, _: SessionId, _: &str) -> Stored<'_, Option<Entry>> {
-        ok(None)
-    }
-    fn draft(&self, _: SessionId, _: &str) {}
-    fn drafted(&self, _: SessionId) -> Stored<'_, String> {
-        ok(String::new())
-    }
-}
-
-impl Catalog for Nothing {
-    fn sessions(&self) -> Stored<'_, Vec<(SessionId, State)>> {
-        ok(Vec::new())
-    }
-    fn remove(&self, _: SessionId) -> Stored<'_, ()> {
-        ok(())
-    }
-    fn get(&self, _: Shelf, _: &str) -> Stored<'_, Option<String>> {
-        ok(None)
-    }
-    fn put(&self, _: Shelf, _: &str, _: String) -> Stored<'_, ()> {
-        ok(())
-    }
-    fn discard(&self, _: Shelf, _: &str) -> Stored<'_, ()> {
-        ok(())
-    }
-    fn list(&self, _: Shelf, _: &str) -> Stored<'_, Vec<(String, String)>> {
-        ok(Vec::new())
-    }
-}
-
-impl Attic for Nothing {
-    fn keep(&self, _: SessionId, _: &str, _: Vec<u8>) -> Stored<'_, PathBuf> {
-        ok(PathBuf::new())
-    }
-    fn clear(&self, _: SessionId) -> Stored<'_, ()> {
-        ok(())
-    }
-}
-
-impl Models for Nothing {
-    fn list(&self) -> BoxFuture<'_, Result<Vec<ModelInfo>, ModelError>> {
-        async { Ok(Vec::new()) }.boxed()
-    }
-    fn find(&self, _: &str) -> Option<Arc<dyn Model>> {
-        None
-    }
-    fn default_id(&self) -> String {
-        String::new()
-    }
-}
-
-impl Clock for Nothing {
-    fn now(&self) -> Timestamp {
-        Timestamp::UNIX_EPOCH
-    }
-    fn id(&self) -> Uuid {
-        Uuid::from_u128(1)
-    }
-}
-
 fn toolbox() -> Toolbox {
     let mut toolbox = Toolbox::default();
-    add_all(&mut toolbox, Arc::new(Nothing));
+    add_all(&mut toolbox, Arc::new(ManualClock::default()), Arc::new(Silence));
     toolbox
 }
 
 /// Calls a tool in this folder.
 async fn call(folder: &TempDir, name: &str, args: Value) -> Result<String, ToolError> {
-    let ports = Ports {
-        log: Arc::new(Nothing),
-        catalog: Arc::new(Nothing),
-        attic: Arc::new(Nothing),
-        models: Arc::new(Nothing),
-        tools: Arc::default(),
-        clock: Arc::new(Nothing),
-        workspace: folder.path().into(),
-    };
-    let host = Host::start(ports, Settings::default()).await.unwrap();
-    let id = host.create(folder.path(), "", "").await.unwrap();
+    let host = Host::start(World::new([]).ports(), Settings::default()).await.unwrap();
+    let id = host.create(folder.path(), "test", "").await.unwrap();
     let session = host.open(id).await.unwrap();
     let (caller, cwd) = (Caller::Model, folder.path().into());
     toolbox().call(name, Call { caller, session, cwd, flow: String::new(), args }).await
@@ -130,7 +36,7 @@ async fn each_tool_works_in_the_folder_of_its_session() {
     assert_eq!(call(&folder, "read_file", json!({ "path": "a/b" })).await.as_deref(), Ok("text"));
     assert_eq!(call(&folder, "list_directory", Value::Null).await.as_deref(), Ok("a/"));
     let time = call(&folder, "current_time", json!({})).await;
-    assert_eq!(time.as_deref(), Ok("1970-01-01T00:00:00+00:00, Thursday (UTC)"));
+    assert_eq!(time.as_deref(), Ok("2026-02-01T10:00:00+00:00, Sunday (UTC)"));
 }
 
 #[tokio::test]
@@ -206,6 +112,31 @@ fn models_are_told_this_about_them() {
                 },
             }),
             &["path"],
+        ),
+        spec(
+            "read_result",
+            "Reads more of a tool's result that was cut because it was long. The note at the cut \
+             says with which arguments.",
+            json!({
+                "call": {
+                    "type": "string",
+                    "description": "The id of the call, as the note says it.",
+                },
+                "offset": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "Where to read on, in bytes. The beginning if absent.",
+                },
+            }),
+            &["call"],
+        ),
+        spec(
+            "read_skill",
+            "Reads a skill: how to do something that you were told by name that it is known here.",
+            json!({
+                "name": { "type": "string", "description": "The name, as you were told it." },
+            }),
+            &["name"],
         ),
         spec(
             "write_file",

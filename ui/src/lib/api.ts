@@ -14,6 +14,8 @@ export class Refused extends Error {
 export const sessions = () => ask<SessionsAnswer>('GET', '/api/sessions');
 export const create = (model: string) => ask<CreatedAnswer>('POST', '/api/sessions', model ? { model } : {});
 export const rename = (id: string, name: string) => ask('PATCH', session(id), { name });
+export const choose = (id: string, model: string) => ask('PATCH', session(id), { model });
+export const compact = (id: string) => ask<{ started: boolean }>('POST', `${session(id)}/compact`);
 export const remove = (id: string) => ask('DELETE', session(id));
 export const observe = (id: string) => ask('POST', `${session(id)}/observe`);
 export const cancel = (id: string) => ask('POST', `${session(id)}/cancel`);

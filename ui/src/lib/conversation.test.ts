@@ -12,6 +12,7 @@ function told(conversation: Conversation): string[] {
     if (it.kind === 'answer') return `${it.open ? 'writing' : 'answer'}: ${it.text}`;
     if (it.kind === 'thought') return `thought: ${it.text}`;
     if (it.kind === 'tool') return `${it.name} ${it.state}: ${it.output}`;
+    if (it.kind === 'compaction') return `summing up ${it.state}: ${it.summary || it.reason}`;
     return `${it.tone}: ${it.text}`;
   });
   return [...lines, ...conversation.waiting.map((it) => `${it.state}: ${it.text}`)];
@@ -53,6 +54,55 @@ describe('a turn', () => {
   test('what a schedule said names the schedule', () => {
     const [item] = fold(empty, [said('report', { source: 'scheduler', scheduleSlug: 'daily' })]).items;
     expect(item).toMatchObject({ kind: 'said', origin: 'schedule daily' });
+  });
+});
+
+describe('a wait before another try', () => {
+  const retry = (message: string) => happened('session.info', { infoType: 'retry', message });
+
+  test('only the latest is shown', () => {
+    const waits = fold(empty, [said('hi'), retry('1 of 5'), retry('2 of 5')]);
+    expect(told(waits)).toEqual(['you: hi', 'retry: 2 of 5']);
+  });
+
+  test('it goes when anything else happens, or nothing runs any more', () => {
+    const waits = fold(empty, [said('hi'), retry('1 of 5')]);
+    expect(told(fold(waits, [delta('m1', 'Hel')]))).toEqual(['you: hi', 'writing: Hel']);
+    const failed = fold(waits, [happened('session.error', { message: 'overloaded' })]);
+    expect(told(failed)).toEqual(['you: hi', 'error: overloaded']);
+    expect(told(settled(waits))).toEqual(['you: hi']);
+  });
+
+  test('other news stays', () => {
+    const news = fold(empty, [said('hi'), happened('session.info', { infoType: 'cancellation', message: 'stopped' })]);
+    expect(told(fold(news, [idle()]))).toEqual(['you: hi', 'info: stopped']);
+  });
+});
+
+describe('summing up', () => {
+  const begun = fold(empty, [said('hi'), answer('m1', 'Hello'), idle(), happened('session.compaction_start', {})]);
+  const end = (data: object) => fold(begun, [happened('session.compaction_complete', data)]);
+
+  test('it begins, and ends in the same place', () => {
+    expect(told(begun)).toEqual(['you: hi', 'answer: Hello', 'summing up running: ']);
+    const data = { success: true, summaryContent: 'A greeting.', preCompactionTokens: 900, postCompactionTokens: 20 };
+    const done = end(data);
+    expect(told(done)).toEqual(['you: hi', 'answer: Hello', 'summing up done: A greeting.']);
+    expect(done.items[2]).toMatchObject({ id: begun.items[2]!.id, before: 900, after: 20 });
+    expect(told(fold(done, [said('more')])).at(-1)).toBe('you: more');
+  });
+
+  test('a failure says why', () => {
+    expect(told(end({ success: false, error: 'overloaded' })).at(-1)).toBe('summing up failed: overloaded');
+  });
+
+  test('it does not run on when nothing runs any more', () => {
+    expect(told(settled(begun)).at(-1)).toBe('summing up failed: it was stopped');
+  });
+
+  test('the end alone is enough', () => {
+    const data = { success: true, summaryContent: 'All of it.' };
+    expect(told(fold(empty, [happened('session.compaction_complete', data)]))).toEqual(['summing up done: All of it.']);
   });
 });
 

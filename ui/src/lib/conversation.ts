@@ -36,12 +36,25 @@ export interface ToolCall {
 export interface Notice {
   kind: 'notice';
   id: string;
-  tone: 'error' | 'info';
+  /** `retry` is passing: it goes as soon as anything else happens. */
+  tone: 'error' | 'info' | 'retry';
   text: string;
 }
 
+/** The past is summed up for the model; the reader still has all of it. */
+export interface Compaction {
+  kind: 'compaction';
+  id: string;
+  state: 'running' | 'done' | 'failed';
+  summary: string;
+  reason: string;
+  /** How many tokens it took up before and after; null where that is not known. */
+  before: number | null;
+  after: number | null;
+}
+
 /** `call` counts calls of the model; `stale` marks text of a connection that was lost. */
-export type Item = (Said | Answer | Thought | ToolCall | Notice) & { call: number; stale?: true };
+export type Item = (Said | Answer | Thought | ToolCall | Notice | Compaction) & { call: number; stale?: true };
 
 /** A message of ours that the session has not begun to answer. */
 export interface Waiting {
@@ -76,6 +89,7 @@ export function resumed(conversation: Conversation): Conversation {
 /** Nothing runs any more, whether or not an event said so; text that a lost connection left unfinished was never kept. */
 export function settled(conversation: Conversation): Conversation {
   const draft = { ...conversation, items: conversation.items.filter((item) => !item.stale) };
+  dropRetry(draft);
   settle(draft);
   return draft;
 }
@@ -97,6 +111,7 @@ export function withdrawn(conversation: Conversation, key: string): Conversation
 
 function apply(draft: Conversation, event: KnownEvent) {
   dropStale(draft, event);
+  dropRetry(draft);
   const id = event.id ?? `${event.type}-${draft.items.length}`;
   switch (event.type) {
     case 'user.message': {
@@ -174,11 +189,16 @@ function apply(draft: Conversation, event: KnownEvent) {
       settle(draft);
       add(draft, { kind: 'notice', id, tone: 'error', text: event.data.message });
       return;
-    case 'session.info':
-      add(draft, { kind: 'notice', id, tone: 'info', text: event.data.message });
+    case 'session.info': {
+      const tone = event.data.infoType === 'retry' ? 'retry' : 'info';
+      add(draft, { kind: 'notice', id, tone, text: event.data.message });
+      return;
+    }
+    case 'session.compaction_start':
+      add(draft, { kind: 'compaction', id, state: 'running', summary: '', reason: '', before: null, after: null });
       return;
     case 'session.compaction_complete':
-      add(draft, { kind: 'notice', id, tone: 'info', text: 'Earlier messages were summarised to make room.' });
+      endCompaction(draft, id, event.data);
       return;
     case 'system.message':
       add(draft, { kind: 'notice', id, tone: 'info', text: event.data.content });
@@ -213,12 +233,34 @@ function changeTool(draft: Conversation, id: string, change: (tool: ToolCall) =>
   if (tool?.kind === 'tool') draft.items[at] = { ...tool, ...change(tool) };
 }
 
+function endCompaction(
+  draft: Conversation,
+  id: string,
+  data: Extract<KnownEvent, { type: 'session.compaction_complete' }>['data'],
+) {
+  const ended: Bare<Compaction> = {
+    kind: 'compaction',
+    id,
+    state: data.success === false ? 'failed' : 'done',
+    summary: data.summaryContent ?? '',
+    reason: data.error ?? '',
+    before: data.preCompactionTokens ?? null,
+    after: data.postCompactionTokens ?? null,
+  };
+  const at = draft.items.findLastIndex((it) => it.kind === 'compaction' && it.state === 'running');
+  const begun = draft.items[at];
+  if (begun) draft.items[at] = { ...ended, id: begun.id, call: begun.call };
+  else add(draft, ended);
+}
+
 function settle(draft: Conversation) {
   draft.intent = '';
   for (let at = turnStart(draft); at < draft.items.length; at += 1) {
     const item = draft.items[at]!;
     if (isOpen(item)) draft.items[at] = { ...item, open: false };
     else if (item.kind === 'tool' && item.state === 'running') draft.items[at] = { ...item, state: 'stopped' };
+    else if (item.kind === 'compaction' && item.state === 'running')
+      draft.items[at] = { ...item, state: 'failed', reason: 'it was stopped' };
   }
 }
 
@@ -230,6 +272,12 @@ function dropStale(draft: Conversation, event: KnownEvent) {
   const { messageId, reasoningId } = event.data as { messageId?: string; reasoningId?: string };
   const told = messageId ?? reasoningId;
   draft.items.splice(start, turn.length, ...turn.filter((item) => !item.stale || item.id === told));
+}
+
+/** Whatever happens next, the wait is over. */
+function dropRetry(draft: Conversation) {
+  const last = draft.items.at(-1);
+  if (last?.kind === 'notice' && last.tone === 'retry') draft.items.pop();
 }
 
 /** Where the running turn begins; nothing before it can still change. */

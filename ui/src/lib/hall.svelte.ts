@@ -4,7 +4,7 @@ import { backoff, Connection, type Link } from './connection';
 import { empty, fold, marked, posted, resumed, settled, withdrawn, type Conversation } from './conversation';
 import { Place } from './place';
 import { Roster } from './roster.svelte';
-import type { EventFrame, GlobalEvent, SessionEvent } from './wire';
+import type { EventFrame, GlobalEvent, SessionEvent, StateAnswer } from './wire';
 
 /** What is kept of a session that was looked at, so that returning to it costs only what is new. */
 interface Thread {
@@ -24,6 +24,8 @@ export class Hall {
   conversation = $state.raw<Conversation>(empty);
   /** Messages that wait on the server but were sent from another page. */
   elsewhere = $state(0);
+  /** What the session has used and how full its context is, once the server has said. */
+  standing = $state.raw<StateAnswer>();
   session = $derived(this.roster.find(this.current));
   busy = $derived(this.session?.isBusy ?? false);
 
@@ -34,6 +36,7 @@ export class Hall {
   private outbox = Promise.resolve();
   private observing: ReturnType<typeof setTimeout> | undefined;
   private leaving = new Set<string>();
+  private looks = 0;
   private connection = new Connection({
     link: (link) => this.linked(link),
     following: () => this.again(),
@@ -88,6 +91,18 @@ export class Hall {
     await this.wish(api.rename(id, name));
   }
 
+  /** From the next message on, this model answers. */
+  async choose(id: string, model: string) {
+    this.roster.chose(id, model);
+    if (!(await this.wish(api.choose(id, model)))) await this.refresh();
+  }
+
+  async sumUp(id: string) {
+    let started = true;
+    const asked = api.compact(id).then((answer) => (started = answer.started));
+    if ((await this.wish(asked)) && !started) this.trouble = 'There is nothing to sum up now.';
+  }
+
   async remove(id: string) {
     // What is on its way out is not looked at any more.
     this.leaving.add(id);
@@ -105,12 +120,13 @@ export class Hall {
     this.current = id;
     this.trouble = '';
     this.elsewhere = 0;
+    this.standing = undefined;
     this.shown = this.thread(id);
     this.conversation = this.shown.conversation;
     if (!id) return this.connection.unfollow();
     this.connection.follow(id, this.shown.place);
     this.observeIfNew();
-    if (this.busy) void this.countElsewhere();
+    void this.look();
   }
 
   private thread(id: string): Thread {
@@ -154,7 +170,7 @@ export class Hall {
     const { event, seq } = frame;
     if (event.type === 'caco.reload' && seq === undefined) location.reload();
     if (event.type === 'session.idle') this.observeSoon();
-    if (event.type === 'user.message' && this.elsewhere > 0) void this.countElsewhere();
+    if (event.type === 'user.message' && this.elsewhere > 0) void this.look();
     this.incoming.push(event);
     if (this.flushing) return;
     // Events are folded once per drawn frame; a hidden page draws none, so a timer stands in.
@@ -178,7 +194,9 @@ export class Hall {
     const session = this.roster.find(sessionId);
     // The first message gives a session its summary, and nothing else announces that.
     if (isBusy && session && !session.name && !session.summary) void this.refresh();
-    if (!isBusy) this.settle(sessionId);
+    if (isBusy || sessionId !== this.current) return;
+    this.settle(sessionId);
+    void this.look();
   }
 
   private linked(link: Link) {
@@ -191,8 +209,8 @@ export class Hall {
   private async refresh() {
     await this.roster.refresh();
     this.observeIfNew();
-    if (this.busy) await this.countElsewhere();
-    else this.settle(this.current);
+    if (!this.busy) this.settle(this.current);
+    await this.look();
   }
 
   private settle(id: string) {
@@ -218,14 +236,18 @@ export class Hall {
     }, 100);
   }
 
-  private async countElsewhere() {
+  /** Asks how the session on show stands. */
+  private async look() {
     const id = this.current;
+    if (!this.session || this.leaving.has(id)) return;
+    const look = (this.looks += 1);
     const known = this.shown.conversation.waiting.length;
-    const queued = await api.state(id).then(
-      (state) => state.queued ?? 0,
-      () => 0,
-    );
-    if (id === this.current) this.elsewhere = Math.max(0, queued - known);
+    // Without an answer, what was known is as good as nothing.
+    const standing = await api.state(id).catch(() => undefined);
+    // A later look knows better.
+    if (look !== this.looks || id !== this.current) return;
+    this.standing = standing;
+    this.elsewhere = this.busy ? Math.max(0, (standing?.queued ?? 0) - known) : 0;
   }
 
   private async wish(request: Promise<unknown>): Promise<boolean> {

@@ -52,6 +52,10 @@ export class Roster {
     this.sessions = patched(this.sessions, id, { name });
   }
 
+  chose(id: string, model: string) {
+    this.sessions = patched(this.sessions, id, { model });
+  }
+
   removed(id: string) {
     this.sessions = this.sessions.filter((it) => it.sessionId !== id);
   }

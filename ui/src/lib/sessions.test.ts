@@ -1,6 +1,6 @@
 // What must hold of the list: folders, order and names.
 import { expect, test } from 'vitest';
-import { grouped, title } from './sessions';
+import { choices, filling, grouped, money, title } from './sessions';
 import type { SessionItem } from './wire';
 
 const session = (
@@ -32,4 +32,19 @@ test('a session is called by its name, else by its summary, else new', () => {
   expect(title(session('S', null, null, { name: 'Mine', summary: 'About' }))).toBe('Mine');
   expect(title(session('S', null, null, { summary: 'About' }))).toBe('About');
   expect(title(session('S', null, null))).toBe('New session');
+});
+
+test('how full the context is reads as a share', () => {
+  expect([1, 0.999, 0.88, 0.005, 0].map(filling)).toEqual(['0 %', '<1 %', '12 %', '100 %', '100 %']);
+  expect([filling(null), filling(undefined)]).toEqual(['', '']);
+});
+
+test('money is shown where there is any', () => {
+  expect([undefined, 0, 0.001, 0.015, 12].map(money)).toEqual(['', '', '<$0.01', '$0.01', '$12.00']);
+});
+
+test('the model in use can be chosen even if no list has it', () => {
+  const models = [{ id: 'a', name: 'A', cost: 1 }];
+  expect(choices(models, 'a')).toEqual(models);
+  expect(choices(models, 'gone')).toEqual([{ id: 'gone', name: 'gone' }, ...models]);
 });

@@ -1,5 +1,5 @@
 // The list of sessions as it is read: pure arranging and naming.
-import type { SessionItem, SessionsAnswer } from './wire';
+import type { Model, SessionItem, SessionsAnswer } from './wire';
 
 export interface Group {
   folder: string;
@@ -47,4 +47,23 @@ export function when(updatedAt: string | null, now: Date): string {
 
 export function lastPart(folder: string): string {
   return folder.split(/[\\/]/).findLast((part) => part !== '') ?? folder;
+}
+
+/** How full the context is, in words; nothing where that is not known. */
+export function filling(remaining: number | null | undefined): string {
+  if (remaining === null || remaining === undefined) return '';
+  const percent = (1 - remaining) * 100;
+  if (percent > 0 && percent < 1) return '<1 %';
+  return `${Math.round(percent)} %`;
+}
+
+/** What was spent, in words; nothing where prices are not known. */
+export function money(dollars: number | undefined): string {
+  if (!dollars) return '';
+  return dollars < 0.01 ? '<$0.01' : `$${dollars.toFixed(2)}`;
+}
+
+/** The models to choose from, the one in use among them even if no list has it. */
+export function choices(models: Model[], used: string): { id: string; name: string }[] {
+  return models.some(({ id }) => id === used) ? models : [{ id: used, name: used }, ...models];
 }

@@ -38,6 +38,9 @@ export interface StateAnswer {
   sessionId: string;
   isBusy: boolean;
   queued: number;
+  /** From 1, empty, to 0, full. */
+  contextRemaining: number | null;
+  usage: { inputTokens: number; outputTokens: number; cost: number };
 }
 
 export interface AcceptedAnswer {
@@ -100,7 +103,17 @@ export type KnownEvent =
   | Happened<'session.idle', object>
   | Happened<'session.error', { message: string }>
   | Happened<'session.info', { infoType?: string; message: string }>
-  | Happened<'session.compaction_complete', { success?: boolean; error?: string }>
+  | Happened<'session.compaction_start', object>
+  | Happened<
+      'session.compaction_complete',
+      {
+        success?: boolean;
+        error?: string;
+        summaryContent?: string;
+        preCompactionTokens?: number;
+        postCompactionTokens?: number;
+      }
+    >
   | Happened<'system.message', { content: string }>;
 
 interface Happened<Type extends string, Data> {

@@ -125,6 +125,20 @@ pub enum Body<'a> {
     Error { error_type: &'a str, message: &'a str },
     #[serde(rename = "session.info", rename_all = "camelCase")]
     Info { info_type: &'a str, message: &'a str },
+    #[serde(rename = "session.compaction_start")]
+    CompactionStart {},
+    #[serde(rename = "session.compaction_complete", rename_all = "camelCase")]
+    CompactionComplete {
+        success: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pre_compaction_tokens: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        post_compaction_tokens: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        summary_content: Option<&'a str>,
+    },
     #[serde(rename = "caco.context", rename_all = "camelCase")]
     Context {
         reason: &'a str,

@@ -9,7 +9,9 @@ mod preferences;
 mod say;
 mod sessions;
 mod socket;
+mod standing;
 mod upgrade;
+mod usage;
 
 use std::sync::Arc;
 
@@ -24,13 +26,14 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(sessions::amend, sessions::delete))
         .routes(routes!(sessions::resume))
         .routes(routes!(sessions::observe))
-        .routes(routes!(sessions::state))
+        .routes(routes!(standing::state))
+        .routes(routes!(standing::compact))
         .routes(routes!(messages::post))
         .routes(routes!(messages::cancel))
         .routes(routes!(messages::debug))
         .routes(routes!(preferences::get, preferences::set))
-        .routes(routes!(preferences::models))
-        .routes(routes!(preferences::usage))
+        .routes(routes!(usage::models))
+        .routes(routes!(usage::usage))
         .routes(routes!(upgrade::token))
         .route("/ws", axum::routing::get(upgrade::shared))
         .route("/caco/ws", axum::routing::get(upgrade::own))

@@ -1,11 +1,10 @@
-//! What the person prefers, which models there are, and what they have used.
+//! What the person prefers.
 
 use std::sync::Arc;
 
-use axum::{Json as Reply, extract::State, response::IntoResponse as _, response::Response};
+use axum::{Json as Reply, extract::State};
 use kernel::update::SessionId;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::clients::Preferences;
@@ -79,51 +78,4 @@ pub async fn set(
         }
     });
     Ok(Reply(changed.await?))
-}
-
-#[derive(Serialize, ToSchema)]
-pub struct Models {
-    models: Vec<ModelItem>,
-}
-
-#[derive(Serialize, ToSchema)]
-struct ModelItem {
-    id: String,
-    name: String,
-    /// What a request costs, relative to others.
-    multiplier: f64,
-}
-
-/// Models
-#[utoipa::path(get, path = "/api/models", tag = "models",
-    responses((status = 200, body = Models), (status = 500, body = ErrorBody)))]
-pub async fn models(State(app): State<Arc<App>>) -> Response {
-    match app.host.ports.models.list().await {
-        Ok(models) => {
-            let item = |it: kernel::ports::ModelInfo| ModelItem {
-                id: it.id,
-                name: it.name,
-                multiplier: it.cost,
-            };
-            Reply(Models { models: models.into_iter().map(item).collect() }).into_response()
-        }
-        Err(error) => {
-            let body =
-                json!({ "error": error.to_string(), "code": "INTERNAL_ERROR", "models": [] });
-            (axum::http::StatusCode::INTERNAL_SERVER_ERROR, Reply(body)).into_response()
-        }
-    }
-}
-
-#[derive(Serialize, ToSchema)]
-pub struct Usage {
-    /// Null until a provider reports a quota.
-    #[schema(value_type = Option<Object>)]
-    usage: Option<()>,
-}
-
-/// Usage
-#[utoipa::path(get, path = "/api/usage", tag = "models", responses((status = 200, body = Usage)))]
-pub async fn usage() -> Reply<Usage> {
-    Reply(Usage { usage: None })
 }

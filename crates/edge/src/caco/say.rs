@@ -6,8 +6,8 @@ use kernel::{
     feed::{Draft, Told},
     roster::{Change, News},
     update::{
-        Answer, Context, Entry, Fact, Failure, Message, Origin, Outcome, Output, Seq, SessionId,
-        Signal, ToolRequest, Update,
+        Answer, Compaction, Context, Entry, Fact, Failure, Message, Origin, Outcome, Output, Seq,
+        SessionId, Signal, ToolRequest, Update,
     },
 };
 use uuid::{Builder, Uuid};
@@ -72,6 +72,7 @@ fn bodies(session: SessionId, fact: &Fact) -> Vec<Body<'_>> {
         Fact::Opened { .. }
         | Fact::Renamed { .. }
         | Fact::EnvHinted { .. }
+        | Fact::ModelChanged { .. }
         | Fact::Observed
         | Fact::Queued(_) => Vec::new(),
         Fact::ContextChanged { set, context } => {
@@ -81,6 +82,8 @@ fn bodies(session: SessionId, fact: &Fact) -> Vec<Body<'_>> {
         Fact::StepStarted { index } => vec![Body::TurnStart { turn_id: index.to_string() }],
         Fact::Answered(answer) => answered(session, answer),
         Fact::ToolReturned { call, output } => vec![tool_complete(call, output)],
+        Fact::CompactionStarted => vec![Body::CompactionStart {}],
+        Fact::CompactionEnded(compaction) => vec![compaction_complete(compaction)],
         Fact::TurnEnded(outcome) => turn_ended(outcome),
     }
 }
@@ -141,6 +144,25 @@ fn tool_complete<'a>(call: &'a str, output: &'a Output) -> Body<'a> {
     Body::ToolComplete { tool_call_id: call, success: error.is_none(), result, error }
 }
 
+fn compaction_complete(compaction: &Compaction) -> Body<'_> {
+    match compaction {
+        Compaction::Done { summary, tokens_before, tokens_after, .. } => Body::CompactionComplete {
+            success: true,
+            error: None,
+            pre_compaction_tokens: Some(*tokens_before),
+            post_compaction_tokens: Some(*tokens_after),
+            summary_content: Some(summary),
+        },
+        Compaction::Failed { reason } => Body::CompactionComplete {
+            success: false,
+            error: Some(reason),
+            pre_compaction_tokens: None,
+            post_compaction_tokens: None,
+            summary_content: None,
+        },
+    }
+}
+
 fn turn_ended(outcome: &Outcome) -> Vec<Body<'_>> {
     match outcome {
         Outcome::Finished => vec![Body::Idle {}],
@@ -188,6 +210,16 @@ fn passing(session: SessionId, after: Seq, at: Timestamp, signal: &Signal) -> Ve
         Signal::Intent { text } => {
             [write(&ephemeral(derive(session, after, INTENT), Body::Intent { intent: text }))]
                 .into()
+        }
+        // This socket's clients see a call when it is whole.
+        Signal::Calling { .. } => Vec::new(),
+        Signal::Retrying { reason, attempt, attempts, wait } => {
+            let seconds = wait.as_secs_f64();
+            let message =
+                format!("{reason}; trying again in {seconds:.0} s ({attempt} of {attempts})");
+            let body = Body::Info { info_type: "retry", message: &message };
+            let id = derive(session, after, RETRY + u64::from(*attempt));
+            vec![write(&ephemeral(id, body))]
         }
         Signal::Unrecorded { reason } => {
             let body = Body::Error { error_type: "storage", message: reason };
@@ -264,6 +296,7 @@ pub fn news(news: &News) -> Line {
             Change::Created => list("created", *session, None),
             Change::Deleted => list("deleted", *session, None),
             Change::Renamed => list("renamed", *session, None),
+            Change::ModelChanged => list("model", *session, None),
             Change::Idle { unobserved } => list("idle", *session, Some(*unobserved)),
             Change::Observed { unobserved } => list("observed", *session, Some(*unobserved)),
             Change::Busy(is_busy) => {
@@ -295,6 +328,7 @@ const UNRECORDED: u64 = 4 << 56;
 const CONTEXT: u64 = 5 << 56;
 const MESSAGE: u64 = 6 << 56;
 const THOUGHT: u64 = 7 << 56;
+const RETRY: u64 = 8 << 56;
 
 fn event_id(session: SessionId, seq: Seq) -> Uuid {
     derive(session, seq, 0)

@@ -105,9 +105,7 @@ pub async fn create(
     };
     let models = &app.host.ports.models;
     let model = model.filter(|it| !it.is_empty()).unwrap_or_else(|| models.default_id());
-    if models.find(&model).is_none() {
-        return Err(ApiError::bad_request(format!("Unknown model: {model}")));
-    }
+    known_model(&app, &model)?;
     let name = description.unwrap_or_default();
     at_most("description", &name, NAME_CHARS)?;
     let session_id = app.host.create(&cwd, &model, &name).await?;
@@ -116,6 +114,11 @@ pub async fn create(
     let preferred = cwd.clone();
     app.clients.prefer(|preferences| preferences.cwd = preferred).await?;
     Ok(Reply(Created { session_id, cwd, model }))
+}
+
+fn known_model(app: &App, model: &str) -> Result<(), ApiError> {
+    let known = app.host.ports.models.find(model).map(drop);
+    known.ok_or_else(|| ApiError::bad_request(format!("Unknown model: {model}")))
 }
 
 fn folder(app: &App, text: &str) -> Result<PathBuf, ApiError> {
@@ -209,6 +212,8 @@ pub struct Changes {
     env_hint: Option<String>,
     #[serde(default, deserialize_with = "extract::object")]
     set_context: Option<SetContext>,
+    /// Who answers from now on.
+    model: Option<String>,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -243,10 +248,13 @@ pub struct Success {
 pub async fn amend(
     State(app): State<Arc<App>>,
     SessionPath(text): SessionPath,
-    Json(Changes { name, env_hint, set_context }): Json<Changes>,
+    Json(Changes { name, env_hint, set_context, model }): Json<Changes>,
 ) -> Result<Reply<Success>, ApiError> {
     let id = known(&text)?;
     let state = app.host.roster.get(id).ok_or_else(|| ApiError::no_session(&text))?;
+    if let Some(model) = &model {
+        known_model(&app, model)?;
+    }
     at_most("name", name.as_deref().unwrap_or_default(), NAME_CHARS)?;
     at_most("envHint", env_hint.as_deref().unwrap_or_default(), HINT_CHARS)?;
     if let Some(SetContext { set_name, items, .. }) = &set_context {
@@ -266,7 +274,9 @@ pub async fn amend(
         items: it.items,
         merge: matches!(it.mode, Mode::Merge),
     });
-    app.host.amend(id, Amendment { name, env_hint, context }).await?;
+    // To choose what is chosen changes nothing.
+    let model = model.filter(|model| *model != state.model);
+    app.host.amend(id, Amendment { name, env_hint, context, model }).await?;
     Ok(Reply(Success { success: true }))
 }
 
@@ -306,44 +316,6 @@ pub async fn delete(
             Ok(Reply(Deleted { success: true, was_active }))
         }
     }
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Standing {
-    #[schema(value_type = String)]
-    session_id: SessionId,
-    /// `idle` while it is in memory, else `inactive`.
-    #[schema(value_type = String, example = "idle")]
-    status: &'static str,
-    cwd: String,
-    model: Option<String>,
-    is_active: bool,
-    is_busy: bool,
-    /// How many messages wait.
-    queued: usize,
-}
-
-/// How a session stands
-#[utoipa::path(get, path = "/api/sessions/{id}/state", tag = "sessions",
-    params(SessionPath),
-    responses((status = 200, body = Standing), (status = 404, body = ErrorBody)))]
-pub async fn state(
-    State(app): State<Arc<App>>,
-    SessionPath(text): SessionPath,
-) -> Result<Reply<Standing>, ApiError> {
-    let id = known(&text)?;
-    let state = app.host.roster.get(id).ok_or_else(|| ApiError::no_session(&text))?;
-    let is_active = app.host.is_live(id);
-    Ok(Reply(Standing {
-        session_id: id,
-        status: if is_active { "idle" } else { "inactive" },
-        cwd: state.cwd.clone(),
-        model: Some(state.model.clone()).filter(|model| !model.is_empty()),
-        is_active,
-        is_busy: state.is_busy(),
-        queued: state.queue.len(),
-    }))
 }
 
 /// Something that may be the name of a session.

@@ -18,6 +18,7 @@ async fn the_description_names_every_route_and_all_its_answers() {
         ("post", "/api/sessions/{id}/resume", &["200", "400"]),
         ("post", "/api/sessions/{id}/observe", &["200", "404"]),
         ("get", "/api/sessions/{id}/state", &["200", "404"]),
+        ("post", "/api/sessions/{id}/compact", &["200", "404"]),
         ("post", "/api/sessions/{id}/messages", &["200", "400", "404", "409", "413", "422"]),
         ("post", "/api/sessions/{id}/cancel", &["200"]),
         ("get", "/api/preferences", &["200"]),
@@ -27,6 +28,11 @@ async fn the_description_names_every_route_and_all_its_answers() {
         ("get", "/api/debug/messages", &["200"]),
         ("get", "/api/log", &["200", "404"]),
         ("post", "/api/socket-token", &["200", "401"]),
+        ("get", "/api/sessions/{id}/prompt", &["200", "404"]),
+        ("put", "/api/instructions", &["200", "400"]),
+        ("get", "/v1/models", &["200"]),
+        ("post", "/v1/chat/completions", &["400", "404"]),
+        ("post", "/v1/responses", &["400", "404"]),
     ];
     for (method, path, statuses) in routes {
         let operation = &api["paths"][path][method];

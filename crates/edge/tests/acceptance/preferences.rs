@@ -1,4 +1,4 @@
-//! What the person prefers, which models there are, what was used and what was said.
+//! What the person prefers, and what was said.
 
 use serde_json::{Value, json};
 use testkit::{
@@ -6,7 +6,7 @@ use testkit::{
     model::{call, text},
 };
 
-use crate::common::{House, bad, error, no_session};
+use crate::common::{House, bad, no_session};
 
 #[tokio::test]
 async fn preferences_take_what_they_know() {
@@ -33,25 +33,6 @@ async fn preferences_take_what_they_know() {
     assert_eq!(unknown, bad("lastSessionId names no session: nonsense"));
     house.restart().await;
     assert_eq!(get(&house).await.json(), (200, expected));
-}
-
-#[tokio::test]
-async fn models_are_listed_or_said_to_be_out_of_reach() {
-    let house = House::new([]).await;
-    let models = json!({ "models": [{ "id": "test", "name": "test", "multiplier": 1.0 }] });
-    assert_eq!(house.get("/api/models").await, (200, models.clone()));
-    house.world.models.fail_listing(true);
-    let mut down = error("INTERNAL_ERROR", "the provider does not answer");
-    down["models"] = json!([]);
-    assert_eq!(house.get("/api/models").await, (500, down));
-    house.world.models.fail_listing(false);
-    assert_eq!(house.get("/api/models").await, (200, models));
-}
-
-#[tokio::test]
-async fn usage_is_null_where_no_provider_reports_it() {
-    let house = House::new([]).await;
-    assert_eq!(house.get("/api/usage").await, (200, json!({ "usage": null })));
 }
 
 #[tokio::test]

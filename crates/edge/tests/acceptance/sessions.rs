@@ -59,7 +59,9 @@ async fn a_session_is_made_with_defaults_or_as_told() {
         assert_eq!(created, expected);
         let state = json!({
             "sessionId": id, "status": "idle", "cwd": folder, "model": "test", "isActive": true,
-            "isBusy": false, "queued": 0,
+            "isBusy": false, "queued": 0, "contextUsed": null, "contextWindow": 1 << 20,
+            "contextRemaining": null,
+            "usage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },
         });
         assert_eq!(house.get(&format!("/api/sessions/{id}/state")).await, (200, state));
         let (_, list) = house.get("/api/sessions").await;
@@ -328,7 +330,9 @@ async fn the_state_tells_whether_it_is_in_memory_and_busy() {
         json!({
             "sessionId": id, "status": if active { "idle" } else { "inactive" },
             "cwd": house.cwd(), "model": "test", "isActive": active, "isBusy": busy,
-            "queued": queued,
+            "queued": queued, "contextUsed": null, "contextWindow": 1 << 20,
+            "contextRemaining": null,
+            "usage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },
         })
     };
     assert_eq!(house.get(&path).await, (200, state(false, false, 0)));
@@ -343,4 +347,26 @@ async fn the_state_tells_whether_it_is_in_memory_and_busy() {
     socket.turn().await;
     assert_eq!(house.get(&path).await, (200, state(true, false, 0)));
     assert_eq!(house.get(&format!("/api/sessions/{NOBODY}/state")).await, no_session(NOBODY));
+}
+
+#[tokio::test]
+async fn what_the_agent_is_told_can_be_looked_at() {
+    let house = House::new([]).await;
+    let id = house.session().await;
+    house.patch(&format!("/api/sessions/{id}"), json!({ "envHint": "nix develop" })).await;
+    let (status, told) = house.get(&format!("/api/sessions/{id}/prompt")).await;
+    assert_eq!((status, &told["parts"][0]["title"]), (200, &json!("This session")));
+    assert!(told["parts"][0]["text"].as_str().unwrap().ends_with("environment: nix develop"));
+    assert_eq!(told["tools"][0]["name"], "echo");
+    let missing = house.get("/api/sessions/nobody/prompt").await;
+    assert_eq!(
+        missing,
+        (404, json!({ "error": "Session not found: nobody", "code": "NOT_FOUND" }))
+    );
+    let long = json!({ "text": "x".repeat(40_000) });
+    let reply = house.ask("PUT", "/api/instructions").json(&long).send().await;
+    assert_eq!(reply.status, 400);
+    let reply =
+        house.ask("PUT", "/api/instructions").json(&json!({ "text": "be kind" })).send().await;
+    assert_eq!(reply.json(), (200, json!({ "ok": true })));
 }

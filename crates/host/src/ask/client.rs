@@ -15,7 +15,7 @@ use tokio_tungstenite::{
 };
 
 use super::frames::{EventFrame, Frame, Request};
-use crate::place;
+use crate::{place, wire};
 
 /// Our own slot, so that asking does not change what another client is looking at.
 const CLIENT_ID: &str = "megaron-ask";
@@ -51,7 +51,7 @@ impl Client {
         data_dir: Option<PathBuf>,
     ) -> anyhow::Result<Self> {
         // A proxy is for other machines; this server is on ours.
-        let http = reqwest::Client::builder().no_proxy().connect_timeout(CONNECTING).build()?;
+        let http = wire::web().no_proxy().connect_timeout(CONNECTING).build()?;
         Ok(Self { http, url, key, data_dir })
     }
 

@@ -7,6 +7,8 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
+use super::provider::Provider;
+
 pub struct Key {
     /// Empty at the top of the file.
     pub section: &'static str,
@@ -16,7 +18,12 @@ pub struct Key {
 }
 
 pub const KEYS: &[Key] = &[
-    key("", "default_model", "\"demo\"", "The model of sessions that name none."),
+    key(
+        "",
+        "default_model",
+        "\"demo\"",
+        "The model of sessions that name none: `provider/model`; like `megaron models default`.",
+    ),
     key(
         "",
         "allowed_hosts",
@@ -44,7 +51,64 @@ pub const KEYS: &[Key] = &[
         "How many messages agents may send each other in one chain of calls.",
     ),
     key("agents", "depth", "2", "How many sessions such a chain may pass through."),
+    key(
+        "models",
+        "attempts",
+        "5",
+        "How often a model is asked while it is overloaded or out of reach.",
+    ),
+    key(PROVIDER, "kind", "\"openai-chat\"", "anthropic, openai-responses, openai-chat or gemini."),
+    key(
+        PROVIDER,
+        "base_url",
+        "\"http://127.0.0.1:11434/v1\"",
+        "Where it is; absent: the vendor's.",
+    ),
+    key(PROVIDER, "api_key_env", "\"OPENAI_API_KEY\"", "The variable that holds the key."),
+    key(
+        PROVIDER,
+        "api_key_file",
+        "\"openai.key\"",
+        "Or a file that does, seen from the data directory. Without either: `megaron key set NAME`.",
+    ),
+    key(PROVIDER, "models", "[\"llama3.2\"]", "The models to offer; absent: the server is asked."),
+    key(PROVIDER, "headers", "{ \"X-Team\" = \"home\" }", "To send with every request."),
+    key(PROVIDER, "proxy", "\"http://127.0.0.1:3128\"", "To go through."),
+    key(PROVIDER, "max_tokens", "8192", "How long an answer may be."),
+    key(PROVIDER, "reasoning_effort", "\"medium\"", "minimal, low, medium, high, xhigh or max."),
+    key(PROVIDER, "silence_seconds", "120", "An answer that stops for so long is given up."),
+    key(PROVIDER, "context_window", "32768", "How many tokens its models read; absent: as known."),
+    key(
+        PROVIDER,
+        "price",
+        "{ input = 3.0, output = 15.0 }",
+        "US dollars for a million tokens, also cache_read and cache_write; absent: as known.",
+    ),
 ];
+
+/// The section of keys that every provider has, whatever its name.
+const PROVIDER: &str = "providers.NAME";
+const PROVIDERS: &str = "providers";
+
+pub const EXAMPLES: &str = r#"
+Providers, for example:
+
+  [providers.anthropic]
+  kind = "anthropic"
+  api_key_env = "ANTHROPIC_API_KEY"
+
+  [providers.openai]
+  kind = "openai-responses"
+  api_key_env = "OPENAI_API_KEY"
+
+  [providers.ollama]
+  kind = "openai-chat"
+  base_url = "http://127.0.0.1:11434/v1"
+
+  [providers.llamacpp]
+  kind = "openai-chat"
+  base_url = "http://127.0.0.1:8080/v1"
+"#;
 
 const fn key(
     section: &'static str,
@@ -79,7 +143,8 @@ pub fn manual() -> String {
         }
         text.extend(["  ", key.name, " = ", key.example, "\n      ", key.meaning, "\n"]);
     }
-    text + "\nA key that is not in this list is an error. Flags and MEGARON_* variables win over the file."
+    text + EXAMPLES
+        + "\nA key that is not in this list is an error. Flags and MEGARON_* variables win over the file."
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -98,10 +163,14 @@ pub fn check(text: &str) -> Result<(), Unknown> {
         if KEYS.iter().any(|key| key.section.is_empty() && key.name == section) {
             continue;
         }
-        if !KEYS.iter().any(|key| key.section == section) {
+        if section != PROVIDERS && !KEYS.iter().any(|key| key.section == section) {
             return Err(unknown(text, &name.span(), "", section));
         }
         let DeValue::Table(inner) = value.get_ref() else { continue };
+        if section == PROVIDERS {
+            check_providers(text, inner)?;
+            continue;
+        }
         for (name, _) in in_order(inner) {
             if !KEYS.iter().any(|key| key.section == section && key.name == name.get_ref()) {
                 return Err(unknown(text, &name.span(), section, name.get_ref()));
@@ -109,6 +178,37 @@ pub fn check(text: &str) -> Result<(), Unknown> {
         }
     }
     Ok(())
+}
+
+/// Their names are free, their keys are not.
+fn check_providers(text: &str, providers: &DeTable<'_>) -> Result<(), Unknown> {
+    for (provider, value) in in_order(providers) {
+        let DeValue::Table(inner) = value.get_ref() else {
+            return Err(unknown(text, &provider.span(), PROVIDERS, provider.get_ref()));
+        };
+        for (name, _) in in_order(inner) {
+            if !KEYS.iter().any(|key| key.section == PROVIDER && key.name == name.get_ref()) {
+                let mut unknown = unknown(text, &name.span(), PROVIDER, name.get_ref());
+                for path in [&mut unknown.key, &mut unknown.nearest] {
+                    *path = path.replacen("NAME", provider.get_ref(), 1);
+                }
+                return Err(unknown);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One provider as the file would say it.
+pub fn provider(name: &str, settings: &Provider) -> Result<String, toml::ser::Error> {
+    let values = Table::try_from(settings)?;
+    let mut text = format!("\n[{PROVIDERS}.{name}]\n");
+    for key in KEYS.iter().filter(|key| key.section == PROVIDER) {
+        if let Some(value) = values.get(key.name) {
+            text.extend([key.name, " = ", &value.to_string(), "\n"]);
+        }
+    }
+    Ok(text)
 }
 
 type Pair<'a, 'i> = (&'a Spanned<std::borrow::Cow<'i, str>>, &'a Spanned<DeValue<'i>>);
@@ -127,6 +227,7 @@ fn unknown(text: &str, at: &Range<usize>, section: &str, name: &str) -> Unknown 
 /// The known key or section that looks most like it, wherever it belongs.
 fn nearest(section: &str, name: &str) -> String {
     let sections = KEYS.iter().map(|key| key.section).filter(|known| !known.is_empty());
+    let sections = sections.map(|known| if known == PROVIDER { PROVIDERS } else { known });
     let sections = sections.map(|known| (known.to_owned(), likeness(name, known)));
     let keys = KEYS.iter().map(|key| {
         // Between equals, the one in the same section.
@@ -150,12 +251,39 @@ mod tests {
     use super::*;
     use crate::config::Config;
 
+    /// Every example in one file.
+    fn examples() -> String {
+        let mut text = String::new();
+        let mut section = "";
+        for key in KEYS {
+            if key.section != section {
+                section = key.section;
+                text.extend(["[", section, "]\n"]);
+            }
+            text.extend([key.name, " = ", key.example, "\n"]);
+        }
+        text
+    }
+
+    #[test]
+    fn the_examples_can_be_copied() {
+        for text in [&examples(), EXAMPLES.split_once('\n').unwrap().1.split_once('\n').unwrap().1]
+        {
+            check(text).unwrap();
+            toml::from_str::<Config>(text).unwrap();
+        }
+    }
+
     #[test]
     fn the_list_of_keys_is_the_shape_of_the_configuration() {
-        let config = Table::try_from(Config::default()).unwrap();
+        let config: Config = toml::from_str(&examples()).unwrap();
         let mut there = Vec::new();
-        for (name, value) in &config {
+        for (name, value) in &Table::try_from(config).unwrap() {
             match value {
+                Value::Table(inner) if name == PROVIDERS => {
+                    let keys = inner["NAME"].as_table().unwrap().keys();
+                    there.extend(keys.map(|key| path(PROVIDER, key)));
+                }
                 Value::Table(inner) => there.extend(inner.keys().map(|key| path(name, key))),
                 _ => there.push(name.clone()),
             }
@@ -167,17 +295,9 @@ mod tests {
     }
 
     #[test]
-    fn the_examples_can_be_copied() {
-        let mut text = String::new();
-        let mut section = "";
-        for key in KEYS {
-            if key.section != section {
-                section = key.section;
-                text.extend(["[", section, "]\n"]);
-            }
-            text.extend([key.name, " = ", key.example, "\n"]);
+    fn the_words_of_the_manual_fit_a_terminal() {
+        for line in manual().lines() {
+            assert!(line.chars().count() <= 100, "{line}");
         }
-        check(&text).unwrap();
-        toml::from_str::<Config>(&text).unwrap();
     }
 }

@@ -10,6 +10,7 @@ use super::Finding;
 use crate::{
     ask::client::{Client, Refused},
     config::Config,
+    detect::{self, Found, Surroundings},
     place, wire,
 };
 
@@ -23,7 +24,8 @@ pub async fn all(data_dir: &Path, workspace: &Path) -> Vec<Finding> {
     match Config::load(data_dir) {
         Ok(config) => {
             findings.push(configuration(data_dir));
-            findings.push(model(&config.default_model));
+            findings.push(model(data_dir, &config));
+            findings.extend(around(&detect::look(Surroundings::real()).await, &config));
         }
         Err(error) => findings.push(Finding::wrong(
             format!("{error:#}"),
@@ -111,18 +113,36 @@ fn configuration(dir: &Path) -> Finding {
     }
 }
 
-fn model(id: &str) -> Finding {
-    match wire::check_model(id) {
-        Ok(()) if id == "demo" => Finding::remark(
+fn model(data_dir: &Path, config: &Config) -> Finding {
+    let id = &config.default_model;
+    match wire::models(data_dir, config) {
+        Ok(_) if id == "demo" => Finding::remark(
             "the default model is `demo`, which only shows how things work",
-            "this version has no other yet",
+            "`megaron models detect` finds others, `megaron models default ID` chooses one",
         ),
-        Ok(()) => Finding::good(format!("the default model is `{id}`")),
+        Ok(_) => Finding::good(format!("the default model is `{id}`")),
         Err(error) => Finding::wrong(
-            format!("the default model cannot be used: {error:#}"),
-            "correct default_model in config.toml, or leave it out",
+            format!("the models cannot be used: {error:#}"),
+            "correct config.toml, or choose another default: `megaron models default demo`",
         ),
     }
+}
+
+/// What the machine has, and whether it is used.
+fn around(found: &[Found], config: &Config) -> Vec<Finding> {
+    let new = detect::unused(found, config);
+    let finding = |it: &Found| {
+        let words = format!("there is {}, paid by {}", it.what, it.payer);
+        let name = it.provider.as_ref().map(|(name, _)| *name);
+        if new.iter().any(|(other, _)| Some(*other) == name) {
+            return Finding::remark(
+                words,
+                "`megaron models detect --write` adds it to config.toml",
+            );
+        }
+        Finding::good(words)
+    };
+    found.iter().map(finding).collect()
 }
 
 /// Whether what is stored can be read, where there is anything and nobody else is at it.

@@ -25,7 +25,8 @@ impl Home {
 
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_megaron"));
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("MEGARON_")) {
+        let ours = |name: &str| name.starts_with("MEGARON_") || name.ends_with("_API_KEY");
+        for (name, _) in std::env::vars().filter(|(name, _)| ours(name)) {
             command.env_remove(name);
         }
         command.args(args).env("MEGARON_DATA_DIR", self.path("home")).env_remove("RUST_LOG");
@@ -63,7 +64,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    fn of(output: Output) -> Self {
+    pub fn of(output: Output) -> Self {
         let out = String::from_utf8(output.stdout).unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         Self { code: output.status.code(), out, err }
@@ -124,6 +125,19 @@ pub struct Server {
 }
 
 impl Server {
+    /// Stops it once it has said this in its log.
+    pub fn stop_after(mut self, words: &str) -> Ran {
+        let mut log = BufReader::new(self.process.child.stderr.take().unwrap());
+        let mut said = String::new();
+        while !said.contains(words) {
+            assert!(log.read_line(&mut said).unwrap() > 0, "it ended after {said}");
+        }
+        let mut ran = self.stop();
+        log.read_to_string(&mut said).unwrap();
+        ran.err = said;
+        ran
+    }
+
     pub fn stop(self) -> Ran {
         self.process.signal(Signal::TERM);
         self.process.wait()

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "all of it is a test")]
 
 mod home;
+mod models;
 
 use std::{
     fs,
@@ -244,6 +245,9 @@ fn help_teaches() {
         (&["serve", "--help"], "nothing is served"),
         (&["ask", "--help"], "130  cancelled"),
         (&["config", "--help"], "calls_per_minute = 10"),
+        (&["config", "--help"], "[providers.ollama]"),
+        (&["models", "--help"], "detect --write"),
+        (&["key", "--help"], "megaron key set anthropic"),
         (&["completions", "bash"], "megaron"),
     ] {
         let ran = home.run(args);

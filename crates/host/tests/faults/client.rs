@@ -28,6 +28,8 @@ pub struct Client {
 impl Client {
     /// The key is there once a server was started.
     pub fn of(home: &Home) -> Self {
+        // A client wants one even where nothing is encrypted; another test may have been first.
+        rustls::crypto::ring::default_provider().install_default().ok();
         let http = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
         Self { http, port: home.port, key: home.key() }
     }

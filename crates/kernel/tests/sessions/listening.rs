@@ -118,6 +118,8 @@ async fn the_house_hears_what_changes_in_order() {
     assert!(host.observe(id).await.unwrap());
     assert!(!host.observe(id).await.unwrap());
     host.amend(id, Amendment { name: Some(String::new()), ..Amendment::default() }).await.unwrap();
+    let other = Amendment { model: Some("other".into()), ..Amendment::default() };
+    host.amend(id, other).await.unwrap();
     host.delete(id).await.unwrap();
     let mut heard = Vec::new();
     while let Ok(News::Session { session, after, change }) = news.try_recv() {
@@ -130,7 +132,8 @@ async fn the_house_hears_what_changes_in_order() {
         (5, Change::Busy(false)),
         (6, Change::Observed { unobserved: 0 }),
         (7, Change::Renamed),
-        (7, Change::Deleted),
+        (8, Change::ModelChanged),
+        (8, Change::Deleted),
     ];
     assert_eq!(heard, expected);
 }

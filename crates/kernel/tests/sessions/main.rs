@@ -3,5 +3,6 @@
 
 mod enduring;
 mod listening;
+mod remembering;
 mod speaking;
 mod support;

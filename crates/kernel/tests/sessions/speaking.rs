@@ -223,29 +223,6 @@ async fn the_same_key_says_a_thing_once() {
 }
 
 #[tokio::test]
-async fn the_prompt_is_the_newest_part_of_the_past_that_fits() {
-    let world = World::new([]);
-    world.model.otherwise(vec![text(&"long ".repeat(100))]);
-    world.model.set_budget(2000);
-    let (host, id) = house(&world).await;
-    let mut feed = feed(&host, id).await;
-    for n in 0..20 {
-        say(&host, id, &format!("question {n}")).await;
-        until_turn_ends(&mut feed).await;
-    }
-    let prompt = world.model.prompts().pop().unwrap();
-    let users: Vec<_> = prompt
-        .parts
-        .iter()
-        .filter_map(|part| match part {
-            Part::User { text, .. } => Some(text.as_str()),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(users, ["question 16", "question 17", "question 18", "question 19"]);
-}
-
-#[tokio::test]
 async fn a_session_whose_model_is_gone_says_so() {
     let world = World::new([]);
     let host = Host::start(world.ports(), Settings::default()).await.unwrap();

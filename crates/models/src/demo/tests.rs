@@ -69,6 +69,7 @@ fn step(mut prompt: Prompt, calls: &[(&str, Output)]) -> Prompt {
         text: String::new(),
         reasoning: String::new(),
         calls: asked,
+        trace: None,
     });
     prompt.parts.extend(results);
     prompt
@@ -91,11 +92,11 @@ fn chunk(text: &str) -> Piece {
 }
 
 fn usage(input_tokens: u64, output_tokens: u64) -> Piece {
-    Piece::Usage(Usage { input_tokens, output_tokens })
+    Piece::Usage(Usage { input_tokens, output_tokens, ..Usage::default() })
 }
 
 fn error(kind: Failure, message: &str) -> ModelError {
-    ModelError { kind, message: format!("{message} (the demo model was told to fail)") }
+    ModelError::new(kind, format!("{message} (the demo model was told to fail)"))
 }
 
 #[tokio::test]
@@ -118,6 +119,15 @@ async fn tools_after_par_are_called_together() {
     assert_eq!(pieces(&prompt).await, called);
     let prompt = step(prompt, &[("a", done("1")), ("b", Output::Interrupted)]);
     assert_eq!(text(&prompt).await, "`a` ok: 1\n`b` was interrupted");
+}
+
+#[tokio::test]
+async fn a_conversation_is_summed_up_as_far_as_counting_goes() {
+    let mut prompt = step(said("/tool a"), &[("a", done("1"))]);
+    let instruction = kernel::compact::INSTRUCTION;
+    prompt.parts.push(Part::User { text: instruction.into(), images: Vec::new() });
+    let expected = "1 messages came and 1 answers were given. The last was \"/tool a\".";
+    assert_eq!(text(&prompt).await, expected);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use kernel::{
     ports::ModelError,
+    prompt::Part,
     update::{Failure, Output, ToolRequest},
 };
 
@@ -18,8 +19,26 @@ them together
 - `/fail overloaded` fails, to see how that looks
 - in plain words: \"what time is it?\", \"list the files\" or \"read notes.md\"";
 
-const OTHERS: &str = "This version has no other model yet. With a later one you will add real models as \
-`[providers.NAME]` in `config.toml`, in the data directory.";
+const OTHERS: &str = "For a real model, run `megaron models detect`: it shows what this machine has and adds it to \
+`config.toml`, in the data directory. Or write a `[providers.NAME]` table there yourself.";
+
+/// All that it can make of a conversation: who spoke how often, and what was asked last.
+pub fn digest(parts: &[Part]) -> String {
+    // The newest message is the one that asks for this.
+    let asked: Vec<&str> = parts.iter().filter_map(asked).collect();
+    let asked = asked.split_last().map_or(&[][..], |(_, asked)| asked);
+    let answers = parts.iter().filter(|part| matches!(part, Part::Assistant { .. })).count();
+    let last = asked.last().map(|text| format!(" The last was \"{}\".", cut(text, 80)));
+    let last = last.unwrap_or_default();
+    format!("{} messages came and {answers} answers were given.{last}", asked.len())
+}
+
+fn asked(part: &Part) -> Option<&str> {
+    match part {
+        Part::User { text, .. } => Some(text),
+        Part::Assistant { .. } | Part::Result { .. } => None,
+    }
+}
 
 /// The answer to anything that asks for nothing in particular.
 pub fn answer(text: &str, images: usize) -> String {
@@ -119,7 +138,7 @@ pub fn failure(kind: Failure) -> ModelError {
         Failure::NoModel => "there is no such model",
         Failure::Internal => "something broke",
     };
-    ModelError { kind, message: format!("{what} (the demo model was told to fail)") }
+    ModelError::new(kind, format!("{what} (the demo model was told to fail)"))
 }
 
 /// What follows a colon: on the same line, or fenced below it.

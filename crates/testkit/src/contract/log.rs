@@ -166,6 +166,7 @@ async fn a_draft_lasts_until_it_is_said(store: &impl Log) {
         reasoning: String::new(),
         calls: Vec::new(),
         usage: None,
+        trace: None,
         partial: false,
     };
     store.append(one.batch([Fact::Answered(answer)])).await.unwrap();

@@ -6,13 +6,15 @@ use edge::{Edge, Keys, Settings};
 use kernel::host::Host;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::{World, model::Script};
+use testkit::{ScriptedModel, World, model::Script};
 use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot};
 
-use super::{Ask, Socket};
+use super::{Ask, Socket, guest::WithGuest};
 
 pub struct House {
     pub world: World,
+    /// Another model, called `guest`, that no list names.
+    pub guest: Arc<ScriptedModel>,
     folder: TempDir,
     settings: Settings,
     server: Option<Server>,
@@ -39,7 +41,8 @@ impl House {
     pub async fn with(world: World, settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("work")).unwrap();
-        let mut house = Self { world, folder, settings, server: None };
+        let mut house =
+            Self { world, guest: ScriptedModel::new([]), folder, settings, server: None };
         house.start().await;
         house
     }
@@ -67,6 +70,7 @@ impl House {
     pub async fn start(&mut self) {
         let mut ports = self.world.ports();
         ports.workspace = self.workspace();
+        ports.models = Arc::new(WithGuest { own: ports.models, guest: self.guest.clone() });
         let (keys, settings) = (self.keys(), self.settings.clone());
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)

@@ -1,6 +1,7 @@
 //! A house to visit, and clients that visit it.
 
 mod client;
+mod guest;
 mod house;
 mod socket;
 

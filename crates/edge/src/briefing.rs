@@ -1,0 +1,93 @@
+//! What an agent is told before the conversation: to be looked at, and the person's part to be changed.
+
+use std::sync::Arc;
+
+use axum::{Json as Reply, extract::State};
+use kernel::{
+    ports::Brief,
+    prompt,
+    toolbox::{Caller, ToolSpec},
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::{
+    App,
+    error::{ApiError, ErrorBody},
+    extract::{Json, SessionPath},
+};
+
+/// More than this would not be told.
+const WORDS_BYTES: usize = 32 * 1024;
+
+#[derive(Serialize, ToSchema)]
+pub struct SystemPrompt {
+    /// In the order in which they are told.
+    parts: Vec<PromptPart>,
+    tools: Vec<PromptTool>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct PromptPart {
+    title: String,
+    text: String,
+}
+
+#[derive(Serialize, ToSchema)]
+struct PromptTool {
+    name: String,
+    description: String,
+    #[schema(value_type = Object)]
+    parameters: serde_json::Value,
+}
+
+/// What the agent of a session is told
+#[utoipa::path(get, path = "/api/sessions/{id}/prompt", tag = "sessions", params(SessionPath),
+    responses((status = 200, body = SystemPrompt), (status = 404, body = ErrorBody)))]
+pub async fn show(
+    State(app): State<Arc<App>>,
+    SessionPath(text): SessionPath,
+) -> Result<Reply<SystemPrompt>, ApiError> {
+    let id = kernel::update::SessionId::parse(&text);
+    let state = id.and_then(|id| app.host.roster.get(id));
+    let state = state.ok_or_else(|| ApiError::no_session(&text))?;
+    let ports = &app.host.ports;
+    let told = ports.briefing.parts(ports.cwd(&state.cwd)).await;
+    let part = |Brief { title, text }| PromptPart { title, text };
+    let tool = |ToolSpec { name, description, schema: parameters }| PromptTool {
+        name,
+        description,
+        parameters,
+    };
+    Ok(Reply(SystemPrompt {
+        parts: prompt::briefs(&state, told).into_iter().map(part).collect(),
+        tools: ports.tools.specs(&Caller::Model).into_iter().map(tool).collect(),
+    }))
+}
+
+#[derive(Deserialize, ToSchema)]
+pub struct Instructions {
+    /// Empty to say nothing.
+    text: String,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Changed {
+    ok: bool,
+}
+
+/// What the person tells every agent
+///
+/// Heeded from the next turn on, in every session.
+#[utoipa::path(put, path = "/api/instructions", tag = "preferences", request_body = Instructions,
+    responses((status = 200, body = Changed), (status = 400, body = ErrorBody)))]
+pub async fn change(
+    State(app): State<Arc<App>>,
+    Json(Instructions { text }): Json<Instructions>,
+) -> Result<Reply<Changed>, ApiError> {
+    if text.len() > WORDS_BYTES {
+        return Err(ApiError::bad_request(format!("text is longer than {WORDS_BYTES} bytes")));
+    }
+    app.host.ports.briefing.rewrite(text).await?;
+    Ok(Reply(Changed { ok: true }))
+}

@@ -1,0 +1,111 @@
+//! Changes to config.toml by our own hand, which leave all that a person wrote there as it is.
+
+use std::{fs, io, path::Path};
+
+use anyhow::Context as _;
+use toml_edit::{DocumentMut, Item, Value};
+
+use super::{
+    Config,
+    provider::{self, Provider},
+};
+use crate::place;
+
+/// Makes this the model of sessions that name none.
+pub fn set_default(data_dir: &Path, id: &str) -> anyhow::Result<()> {
+    edit(data_dir, |text| {
+        let mut document: DocumentMut = text.parse()?;
+        let mut value = Value::from(id);
+        if let Some(old) = document.get("default_model").and_then(Item::as_value) {
+            // The remark after it stays.
+            *value.decor_mut() = old.decor().clone();
+        }
+        document["default_model"] = Item::Value(value);
+        Ok(document.to_string())
+    })
+}
+
+/// Adds providers whose names are free.
+pub fn add(data_dir: &Path, providers: &[(&str, &Provider)]) -> anyhow::Result<()> {
+    edit(data_dir, |text| {
+        let mut text = text.to_owned();
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        for (name, provider) in providers {
+            let table = provider::written(name, provider)?;
+            // A new file need not begin with an empty line.
+            text.push_str(if text.is_empty() { table.trim_start() } else { &table });
+        }
+        Ok(text)
+    })
+}
+
+/// Writes what came of it only if it can be read again.
+fn edit(
+    data_dir: &Path,
+    change: impl FnOnce(&str) -> anyhow::Result<String>,
+) -> anyhow::Result<()> {
+    place::prepare(data_dir)?;
+    let path = data_dir.join("config.toml");
+    // It may be a link to where a person keeps such files.
+    let path = path.canonicalize().unwrap_or(path);
+    let old = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        read => read.with_context(|| format!("cannot read {}", path.display()))?,
+    };
+    Config::parse(&old).with_context(|| format!("{} is not valid", path.display()))?;
+    let new = change(&old)?;
+    Config::parse(&new).context("the change would not leave a valid file")?;
+    place::write_private(&path, new.as_bytes())
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_default_is_set_and_all_else_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        for (before, after) in [
+            ("", "default_model = \"a/b\"\n"),
+            (
+                "# mine\n default_model  =  \"demo\"  # for now\n\n[server]\ndrain_seconds=3\n",
+                "# mine\n default_model  =  \"a/b\"  # for now\n\n[server]\ndrain_seconds=3\n",
+            ),
+            (
+                "[server] # here\ndrain_seconds = 3",
+                "default_model = \"a/b\"\n[server] # here\ndrain_seconds = 3\n",
+            ),
+        ] {
+            fs::write(&path, before).unwrap();
+            set_default(dir.path(), "a/b").unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), after);
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no draft is left");
+    }
+
+    #[test]
+    fn a_broken_file_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        fs::write(&path, "default_modle = 1").unwrap();
+        let error = format!("{:#}", set_default(dir.path(), "demo").unwrap_err());
+        assert!(error.contains("there is no key `default_modle`"), "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "default_modle = 1");
+    }
+
+    #[test]
+    fn a_link_stays_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, kept) = (dir.path().join("home"), dir.path().join("kept.toml"));
+        fs::create_dir(&home).unwrap();
+        fs::write(&kept, "").unwrap();
+        std::os::unix::fs::symlink(&kept, home.join("config.toml")).unwrap();
+        set_default(&home, "demo").unwrap();
+        assert!(fs::symlink_metadata(home.join("config.toml")).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&kept).unwrap(), "default_model = \"demo\"\n");
+    }
+}

@@ -1,0 +1,146 @@
+//! What must hold of the configuration: what it may say, and what is said to what it may not.
+
+use super::*;
+
+fn complaint(text: &str) -> String {
+    format!("{:#}", Config::parse(text).unwrap_err())
+}
+
+#[test]
+fn an_absent_or_empty_file_means_the_defaults() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(Config::load(dir.path()).unwrap(), Config::default());
+    assert_eq!(Config::parse("").unwrap(), Config::default());
+}
+
+#[test]
+fn a_file_may_say_everything() {
+    let config = Config::parse(
+        r#"
+        default_model = "other"
+        allowed_hosts = ["megaron.example"]
+        [server]
+        listen = "0.0.0.0:8080"
+        drain_seconds = 3
+        max_connections = 7
+        [sessions]
+        rest_seconds = 60
+        [agents]
+        calls_per_minute = 5
+        depth = 4
+        [models]
+        attempts = 3
+        [providers.local]
+        kind = "openai-chat"
+        base_url = "http://127.0.0.1:9911/v1"
+        "#,
+    );
+    let config = config.unwrap();
+    assert_eq!(config.default_model, "other");
+    assert_eq!(config.server.listen, "0.0.0.0:8080".parse().unwrap());
+    assert_eq!(config.drain(), Duration::from_secs(3));
+    assert_eq!(config.house().rest, Duration::from_mins(1));
+    assert_eq!((config.house().limits.calls, config.house().limits.depth), (5, 4));
+}
+
+#[test]
+fn an_unknown_key_is_named_with_its_line_and_the_nearest_known_one() {
+    assert_eq!(
+        complaint("default_modle = \"x\""),
+        "line 1: there is no key `default_modle`; the nearest is `default_model`"
+    );
+    assert_eq!(
+        complaint("[server]\nlisten = \"127.0.0.1:1\"\n\ndrain = 3"),
+        "line 4: there is no key `server.drain`; the nearest is `server.drain_seconds`"
+    );
+    assert_eq!(
+        complaint("drain_seconds = 3"),
+        "line 1: there is no key `drain_seconds`; the nearest is `server.drain_seconds`"
+    );
+    assert_eq!(
+        complaint("[session]\nrest_seconds = 3"),
+        "line 1: there is no key `session`; the nearest is `sessions`"
+    );
+    assert_eq!(
+        complaint("[provider.x]\nkind = \"gemini\""),
+        "line 1: there is no key `provider`; the nearest is `providers`"
+    );
+    assert_eq!(
+        complaint("[providers.mine]\nkind = \"gemini\"\nbase_ulr = \"x\""),
+        "line 3: there is no key `providers.mine.base_ulr`; \
+         the nearest is `providers.mine.base_url`"
+    );
+    assert_eq!(
+        complaint("[providers]\nkind = \"gemini\""),
+        "line 2: there is no key `providers.kind`; the nearest is `providers.NAME.kind`"
+    );
+}
+
+#[test]
+fn a_wrong_value_is_shown_where_it_stands() {
+    for (text, part) in [
+        ("default_model = 3", "line 1"),
+        ("[server]\nlisten = \"here\"", "line 2"),
+        ("[sessions]\nrest_seconds = 0", "nonzero"),
+        ("[agents]\ndepth = -1", "line 2"),
+        ("server = 3", "line 1"),
+        ("default_model = ", "line 1"),
+        ("allowed_hosts = [\"http://x/\"]", "`http://x/` is not a bare host name"),
+        ("[models]\nattempts = 0", "nonzero"),
+        ("[providers.x]\nkind = \"openai\"", "expected one of `anthropic`"),
+        ("[providers.x]\nkind = \"gemini\"\nreasoning_effort = \"some\"", "line 3"),
+        ("[providers.x]\nbase_url = \"y\"", "missing field `kind`"),
+        ("[providers.\"a/b\"]\nkind = \"gemini\"", "`a/b` cannot be the name of a provider"),
+    ] {
+        let complaint = complaint(text);
+        assert!(complaint.contains(part), "{text}: {complaint}");
+    }
+}
+
+#[test]
+fn a_flag_wins_over_the_file() {
+    let config = Config::parse("[server]\nlisten = \"127.0.0.1:1\"\ndrain_seconds = 5").unwrap();
+    let by = Overrides { listen: Some("127.0.0.1:2".parse().unwrap()), drain: None };
+    let config = config.overridden(&by);
+    assert_eq!(config.server.listen.port(), 2);
+    assert_eq!(config.server.drain_seconds, 5);
+}
+
+#[test]
+fn providers_are_shown_without_secrets() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = r#"
+        [providers.mine]
+        kind = "openai-chat"
+        proxy = "http://me:s3cret@proxy:1"
+        headers = { "X-Key" = "s3cret" }
+        api_key_env = "MINE_KEY"
+        [providers.other]
+        kind = "anthropic"
+        "#;
+    std::fs::write(dir.path().join("config.toml"), text).unwrap();
+    let home = DataDir { data_dir: Some(dir.path().to_owned()) };
+    let shown = effective(&ConfigArgs { home, ..ConfigArgs::default() }).unwrap();
+    let (_, providers) = shown.split_once("\n[providers.mine]\n").unwrap();
+    let expected = r#"kind = "openai-chat"
+api_key_env = "MINE_KEY"
+headers = { X-Key = "(hidden)" }
+proxy = "http://(hidden)@proxy:1"
+
+[providers.other]
+kind = "anthropic"
+"#;
+    assert_eq!(providers, expected);
+    Config::parse(&shown).unwrap();
+}
+
+#[test]
+fn what_is_in_effect_is_itself_a_configuration() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("config.toml"), "[server]\ndrain_seconds = 5").unwrap();
+    let home = DataDir { data_dir: Some(dir.path().to_owned()) };
+    let shown = effective(&ConfigArgs { home, ..ConfigArgs::default() }).unwrap();
+    assert_eq!(Config::parse(&shown).unwrap(), Config::load(dir.path()).unwrap());
+    assert!(shown.contains("\ndrain_seconds = 5\n"), "{shown}");
+    assert!(shown.contains("\ndefault_model = \"demo\"  # default\n"), "{shown}");
+}
