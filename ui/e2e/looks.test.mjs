@@ -62,7 +62,7 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
         const guest = await visit(context, conversation);
         await guest.finished.nth(1).waitFor();
         await guest.connected();
-        await guest.log.locator('details', { hasText: 'list_directory' }).locator('summary').click();
+        await guest.log.locator('summary', { hasText: 'list_directory' }).click();
         await inspect(guest, `conversation-${look}`);
       });
 
