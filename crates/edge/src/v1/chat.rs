@@ -9,7 +9,6 @@ use axum::{
 };
 use kernel::{
     prompt::{Part, Prompt},
-    toolbox::ToolSpec,
     update::{Output, ToolRequest},
 };
 use serde::Deserialize;
@@ -17,9 +16,10 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{
+    arguments,
     chat_say::{Chunks, completion},
     error::{Failed, FailureBody},
-    find, gather, tell,
+    find, gather, spec, tell,
 };
 use crate::{
     App,
@@ -137,7 +137,11 @@ impl Question {
                 other => return Err(Failed::bad_request(format!("unknown role `{other}`"))),
             }
         }
-        let tools = self.tools.into_iter().map(|tool| tool.function.spec()).collect();
+        let tools = self
+            .tools
+            .into_iter()
+            .map(|Tool { function: it }| spec(it.name, it.description, it.parameters))
+            .collect();
         Ok(Prompt { system: system.join("\n\n"), parts, tools })
     }
 }
@@ -159,15 +163,7 @@ impl Content {
     }
 }
 
-fn request(ToolCall { id, function: Function { name, arguments } }: ToolCall) -> ToolRequest {
-    // What is not JSON is shown to the model as the text it is.
-    let args = serde_json::from_str(&arguments).unwrap_or(Value::String(arguments));
-    ToolRequest { id, title: name.clone(), name, args }
-}
-
-impl Declared {
-    fn spec(self) -> ToolSpec {
-        let schema = self.parameters.unwrap_or_else(|| serde_json::json!({ "type": "object" }));
-        ToolSpec { name: self.name, description: self.description, schema }
-    }
+fn request(ToolCall { id, function }: ToolCall) -> ToolRequest {
+    let Function { name, arguments: args } = function;
+    ToolRequest { id, title: name.clone(), name, args: arguments(args) }
 }

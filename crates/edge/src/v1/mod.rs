@@ -19,7 +19,10 @@ use axum::{
     },
 };
 use futures::{Stream, StreamExt as _, stream};
-use kernel::ports::{Model, ModelError, Piece};
+use kernel::{
+    ports::{Model, ModelError, Piece},
+    toolbox::ToolSpec,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -132,4 +135,15 @@ async fn gather(
 /// A call needs a name for its result to come back to.
 fn named(id: String, index: usize) -> String {
     if id.is_empty() { format!("call_{index}") } else { id }
+}
+
+/// A call's arguments. What is not JSON is shown to the model as the text it is.
+fn arguments(text: String) -> serde_json::Value {
+    serde_json::from_str(&text).unwrap_or(serde_json::Value::String(text))
+}
+
+/// A tool as it was declared; one that says nothing of its parameters takes any.
+fn spec(name: String, description: String, parameters: Option<serde_json::Value>) -> ToolSpec {
+    let schema = parameters.unwrap_or_else(|| serde_json::json!({ "type": "object" }));
+    ToolSpec { name, description, schema }
 }

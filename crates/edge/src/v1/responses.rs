@@ -17,11 +17,12 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{
+    arguments,
     chat::Content,
     error::{Failed, FailureBody},
     find, gather,
     responses_say::{Events, response},
-    tell,
+    spec, tell,
 };
 use crate::{
     App,
@@ -132,8 +133,7 @@ impl Item {
             }
             "function_call" => {
                 let name = self.name.ok_or_else(|| missing("name"))?;
-                let arguments = self.arguments.unwrap_or_default();
-                let args = serde_json::from_str(&arguments).unwrap_or(Value::String(arguments));
+                let args = arguments(self.arguments.unwrap_or_default());
                 let id = self.call_id.ok_or_else(|| missing("call_id"))?;
                 let call = ToolRequest { id, title: name.clone(), name, args };
                 Ok(Some(said(String::new(), vec![call])))
@@ -162,8 +162,6 @@ impl Tool {
             let kind = self.r#type;
             return Err(Failed::bad_request(format!("tools of type `{kind}` are not taken here")));
         }
-        let schema = self.parameters.unwrap_or_else(|| serde_json::json!({ "type": "object" }));
-        let description = self.description.unwrap_or_default();
-        Ok(ToolSpec { name: self.name, description, schema })
+        Ok(spec(self.name, self.description.unwrap_or_default(), self.parameters))
     }
 }
