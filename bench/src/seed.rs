@@ -59,7 +59,12 @@ async fn write(store: &Store, number: u64, facts: usize, text: &str) -> anyhow::
 }
 
 fn opened(cwd: &str) -> Fact {
-    Fact::Opened { cwd: cwd.to_owned(), model: "demo".to_owned(), name: String::new() }
+    Fact::Opened {
+        cwd: cwd.to_owned(),
+        model: "demo".to_owned(),
+        name: String::new(),
+        parent: None,
+    }
 }
 
 /// A whole turn, whose first fact has this place.

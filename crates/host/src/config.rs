@@ -18,7 +18,10 @@ use std::{
 
 use anyhow::Context as _;
 use jiff::SignedDuration;
-use kernel::guard::Limits;
+use kernel::{
+    approvals::{Mode, Rules},
+    guard::Limits,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::{ConfigArgs, DataDir, Overrides};
@@ -35,6 +38,7 @@ pub struct Config {
     pub sessions: Sessions,
     pub agents: Agents,
     pub models: Models,
+    pub approvals: Approvals,
     /// By a name that the person gave.
     pub providers: BTreeMap<String, Provider>,
 }
@@ -66,6 +70,14 @@ pub struct Models {
     pub attempts: NonZeroU32,
 }
 
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Approvals {
+    pub mode: Mode,
+    pub patience_minutes: NonZeroU32,
+    pub unattended_minutes: NonZeroU32,
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -75,6 +87,7 @@ impl Default for Config {
             sessions: Sessions::default(),
             agents: Agents::default(),
             models: Models::default(),
+            approvals: Approvals::default(),
             providers: BTreeMap::new(),
         }
     }
@@ -108,6 +121,16 @@ impl Default for Agents {
 impl Default for Models {
     fn default() -> Self {
         Self { attempts: const { NonZeroU32::new(5).unwrap() } }
+    }
+}
+
+impl Default for Approvals {
+    fn default() -> Self {
+        Self {
+            mode: Mode::default(),
+            patience_minutes: const { NonZeroU32::new(24 * 60).unwrap() },
+            unattended_minutes: const { NonZeroU32::new(10).unwrap() },
+        }
     }
 }
 
@@ -163,7 +186,11 @@ impl Config {
             ..Limits::default()
         };
         let rest = Duration::from_secs(self.sessions.rest_seconds.get());
-        kernel::host::Settings { rest, limits, attempts: self.models.attempts.get() }
+        let Approvals { mode, patience_minutes, unattended_minutes } = self.approvals;
+        let minutes = |count: NonZeroU32| Duration::from_mins(count.get().into());
+        let (patience, unattended) = (minutes(patience_minutes), minutes(unattended_minutes));
+        let rules = Rules { mode, patience, unattended };
+        kernel::host::Settings { rest, limits, attempts: self.models.attempts.get(), rules }
     }
 }
 

@@ -51,9 +51,9 @@ impl Rooms {
         let store = Arc::new(store::Store::open(&data_dir)?);
         let models = models(&data_dir, &config)?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let mut toolbox = Toolbox::default();
+        let toolbox = Toolbox::default();
         let briefing: Arc<dyn Briefing> = Arc::new(tools::Notices::new(&data_dir));
-        tools::add_all(&mut toolbox, clock.clone(), briefing.clone());
+        tools::add_all(&toolbox, clock.clone(), briefing.clone());
         let ports = Ports {
             log: store.clone(),
             catalog: store.clone(),

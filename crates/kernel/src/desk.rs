@@ -1,21 +1,26 @@
 //! The session's own side of its handle: one task, one log, one writer.
 
 mod opening;
+mod questions;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use tokio::{
-    sync::{broadcast, mpsc, watch},
+    sync::{broadcast, mpsc, oneshot, watch},
     task::JoinHandle,
     time::Instant,
 };
+use uuid::Uuid;
 
 use crate::{
+    approvals::Approvals,
     feed::{Draft, Following, Told},
     ports::{Batch, Ports, StoreError},
+    question::Verdict,
     roster::Roster,
     session::{QUEUE_DEPTH, Receipt, SayError, Session},
     state::State,
+    tasks::Close,
     turn::{Report, Turn, TurnError},
     update::{
         Amendment, Answer, Command, Compaction, Entry, Fact, Failure, Message, Outcome, Output,
@@ -41,6 +46,7 @@ struct Desk {
     id: SessionId,
     ports: Ports,
     roster: Arc<Roster>,
+    approvals: Arc<Approvals>,
     rest: Duration,
     attempts: u32,
     state: Arc<State>,
@@ -50,6 +56,8 @@ struct Desk {
     alive: watch::Receiver<()>,
     /// The one thing here not made of facts.
     draft: Draft,
+    /// Who waits for the answers to open questions.
+    waiting: HashMap<Uuid, oneshot::Sender<Verdict>>,
     running: Option<Running>,
     /// How a turn ended that could not be recorded, for want of storage.
     owed: Option<Outcome>,
@@ -77,6 +85,7 @@ impl Desk {
         let mut open = true;
         while open || self.running.is_some() {
             let resting = self.used + self.rest;
+            let patience = self.patience();
             tokio::select! {
                 // Wishes first, or a talkative turn could not be cancelled.
                 biased;
@@ -98,6 +107,12 @@ impl Desk {
                 () = tokio::time::sleep(RETRY), if self.owed.is_some() => {
                     // Still owed, then; it is tried again.
                     self.settle().await.ok();
+                }
+                () = tokio::time::sleep(patience.unwrap_or_default()), if patience.is_some() => {
+                    if let Err(error) = self.expire().await {
+                        tracing::error!(session = %self.id, %error, "cannot let a question expire");
+                        tokio::time::sleep(PACE).await;
+                    }
                 }
                 () = tokio::time::sleep_until(resting), if open && self.running.is_none() => {
                     if self.feed.receiver_count() == 0 && self.owed.is_none() {
@@ -135,6 +150,14 @@ impl Desk {
             Command::Observe { reply } => {
                 reply.send(self.observe().await).ok();
             }
+            Command::Ask { question, reply } => self.ask(question, reply).await,
+            Command::Settle { question, verdict, by, reply } => {
+                reply.send(self.settle_question(question, verdict, by).await).ok();
+            }
+            Command::Plan { plan, reply } => {
+                let facts = plan.facts(self.state.task.as_ref(), || self.ports.clock.id());
+                reply.send(self.record(facts).await).ok();
+            }
             Command::Tell(signal) => self.pass_on(signal),
             Command::Follow { reply } => {
                 let draft = (!self.draft.is_empty()).then(|| self.draft.clone());
@@ -143,7 +166,11 @@ impl Desk {
             }
             Command::Close { now } => {
                 self.closing = true;
-                if now && self.running.take().is_some() {
+                let pausing = self.state.awaits_person() && self.is_still();
+                if pausing {
+                    // As after a crash, it goes on from the question.
+                    self.running = None;
+                } else if now && self.running.take().is_some() {
                     self.owed = Some(Outcome::Interrupted);
                     self.settle().await.ok();
                 }
@@ -191,8 +218,9 @@ impl Desk {
     }
 
     async fn amend(&mut self, amendment: Amendment) -> Result<(), StoreError> {
-        let Amendment { name, env_hint, context, model } = amendment;
+        let Amendment { name, env_hint, context, model, mode } = amendment;
         let mut facts = Vec::new();
+        facts.extend(mode.map(|mode| Fact::ModeChanged { mode }));
         facts.extend(model.map(|model| Fact::ModelChanged { model }));
         facts.extend(name.map(|name| Fact::Renamed { name }));
         facts.extend(env_hint.map(|hint| Fact::EnvHinted { hint }));
@@ -239,7 +267,8 @@ impl Desk {
         let (sender, reports) = mpsc::channel(BATCH);
         let cwd = self.ports.cwd(&self.state.cwd);
         let (ports, attempts) = (self.ports.clone(), self.attempts);
-        let turn = Turn { ports, session, cwd, flow, attempts, reports: sender };
+        let (approvals, roster) = (self.approvals.clone(), self.roster.clone());
+        let turn = Turn { ports, approvals, roster, session, cwd, flow, attempts, reports: sender };
         self.running = Some(Running { task: tokio::spawn(work(turn)), reports });
     }
 
@@ -349,12 +378,24 @@ impl Desk {
                     ..Answer::to(step)
                 }));
             }
+            let of_turn = self.state.questions.iter().filter(|open| open.call.is_some());
+            facts.extend(of_turn.map(|open| Fact::Settled {
+                question: open.id,
+                verdict: Verdict::Withdrawn,
+                by: format!("the turn was {}", outcome.name()),
+            }));
             let open = turn.calls.iter().cloned();
             facts.extend(open.map(|call| Fact::ToolReturned { call, output: Output::Interrupted }));
             metrics::counter!("megaron_turns_total", "outcome" => outcome.name()).increment(1);
+            if let (Some(task), Outcome::Cancelled) = (&self.state.task, &outcome) {
+                facts.push(Fact::TaskClosed { task: task.id, close: Close::Cancelled });
+            }
             facts.push(Fact::TurnEnded(outcome));
         }
-        self.record(facts).await
+        self.record(facts).await?;
+        let open = &self.state.questions;
+        self.waiting.retain(|id, _| open.iter().any(|it| it.id == *id));
+        Ok(())
     }
 
     /// Stores, then tells: nobody hears of a fact that could be lost.
@@ -403,6 +444,8 @@ impl Desk {
             }
             Signal::Intent { .. }
             | Signal::Calling { .. }
+            | Signal::Printed { .. }
+            | Signal::Progress { .. }
             | Signal::Retrying { .. }
             | Signal::Unrecorded { .. } => (),
         }

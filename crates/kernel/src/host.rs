@@ -15,6 +15,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::{
     applets::Applets,
+    approvals::{Approvals, Rules},
     desk::Opening,
     feed::Feed,
     guard::{Guard, Limits, Rejected},
@@ -36,11 +37,18 @@ pub struct Settings {
     pub limits: Limits,
     /// How often a model is asked before a passing failure counts as one.
     pub attempts: u32,
+    /// What needs a person's yes.
+    pub rules: Rules,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { rest: Duration::from_mins(5), limits: Limits::default(), attempts: 5 }
+        Self {
+            rest: Duration::from_mins(5),
+            limits: Limits::default(),
+            attempts: 5,
+            rules: Rules::default(),
+        }
     }
 }
 
@@ -48,6 +56,7 @@ pub struct Host {
     pub ports: Ports,
     pub roster: Arc<Roster>,
     pub applets: Arc<Applets>,
+    pub approvals: Arc<Approvals>,
     guard: Guard,
     settings: Settings,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
@@ -94,7 +103,15 @@ pub enum PostError {
 impl Host {
     pub async fn start(ports: Ports, settings: Settings) -> Result<Arc<Self>, StoreError> {
         let roster = Arc::new(Roster::new(ports.catalog.sessions().await?));
+        let approvals = Approvals::open(
+            settings.rules,
+            ports.catalog.clone(),
+            ports.log.clone(),
+            ports.clock.clone(),
+            roster.clone(),
+        );
         Ok(Arc::new(Self {
+            approvals: Arc::new(approvals.await?),
             applets: Arc::new(Applets::new(ports.catalog.clone(), roster.clone())),
             guard: Guard::new(settings.limits),
             settings,
@@ -123,6 +140,17 @@ impl Host {
         model: &str,
         name: &str,
     ) -> Result<SessionId, OpenError> {
+        self.create_for(None, cwd, model, name).await
+    }
+
+    /// A new session, made by the agent of another, which may do no more than that one.
+    pub async fn create_for(
+        &self,
+        parent: Option<SessionId>,
+        cwd: &Path,
+        model: &str,
+        name: &str,
+    ) -> Result<SessionId, OpenError> {
         let id = SessionId(self.ports.clock.id());
         let room = self.room(id);
         let door = room.door.clone().lock_owned().await;
@@ -130,6 +158,7 @@ impl Host {
             cwd: cwd.to_string_lossy().into_owned(),
             model: model.to_owned(),
             name: name.to_owned(),
+            parent,
         };
         room.move_in(door, self.opening(id)?.begin(fact)).await?;
         Ok(id)
@@ -249,11 +278,12 @@ impl Host {
                 Ok(true) => session.gone().await,
             }
             let (ports, roster) = (self.ports.clone(), self.roster.clone());
-            let applets = self.applets.clone();
+            let (applets, approvals) = (self.applets.clone(), self.approvals.clone());
             let clear = async move {
                 let _door = door;
                 // What hangs on it goes first: it could not be found again afterwards.
                 applets.forget(id).await?;
+                approvals.forget(id).await?;
                 ports.attic.clear(id).await?;
                 ports.catalog.remove(id).await?;
                 roster.remove(id);
@@ -291,8 +321,9 @@ impl Host {
             return Err(OpenError::Closing);
         }
         let (ports, roster) = (self.ports.clone(), self.roster.clone());
+        let approvals = self.approvals.clone();
         let Settings { rest, attempts, .. } = self.settings;
-        Ok(Opening { id, ports, roster, rest, attempts })
+        Ok(Opening { id, ports, roster, approvals, rest, attempts })
     }
 
     fn room(&self, id: SessionId) -> Arc<Room> {

@@ -5,17 +5,21 @@
 //! [`feed::Feed`] follows from any point. A wire protocol is a translator of that stream.
 
 pub mod applets;
+pub mod approvals;
 pub mod ask;
 pub mod compact;
 mod desk;
 pub mod feed;
 pub mod guard;
 pub mod host;
+pub mod inbox;
 pub mod ports;
 pub mod prompt;
+pub mod question;
 pub mod roster;
 pub mod session;
 pub mod state;
+pub mod tasks;
 pub mod tokens;
 pub mod toolbox;
 mod turn;

@@ -82,16 +82,19 @@ pub enum Shelf {
     /// What each client looks at.
     Clients,
     AppletState,
+    /// What the person has allowed for good.
+    Grants,
 }
 
 impl Shelf {
-    pub const ALL: [Self; 3] = [Self::Preferences, Self::Clients, Self::AppletState];
+    pub const ALL: [Self; 4] = [Self::Preferences, Self::Clients, Self::AppletState, Self::Grants];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Preferences => "preferences",
             Self::Clients => "clients",
             Self::AppletState => "applet-state",
+            Self::Grants => "grants",
         }
     }
 }

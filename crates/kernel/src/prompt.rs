@@ -16,6 +16,8 @@ use crate::{
 const PAGE: usize = 128;
 /// How much of a tool's result a model is shown; the rest it can ask for.
 pub const RESULT_BYTES: usize = 32 * 1024;
+/// What a model is told about pictures that tools returned.
+pub const PICTURES: &str = "[the pictures that the tools returned]";
 /// Pictures are dear: so many of the newest messages that have any keep them.
 const WITH_IMAGES: usize = 2;
 
@@ -28,9 +30,24 @@ pub struct Prompt {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
-    User { text: String, images: Vec<Attachment> },
-    Assistant { text: String, reasoning: String, calls: Vec<ToolRequest>, trace: Option<Trace> },
-    Result { call: String, output: Output },
+    User {
+        text: String,
+        images: Vec<Attachment>,
+    },
+    Assistant {
+        text: String,
+        reasoning: String,
+        calls: Vec<ToolRequest>,
+        trace: Option<Trace>,
+    },
+    Result {
+        call: String,
+        output: Output,
+    },
+    /// Pictures that tools returned, after all the results of their step.
+    Pictures {
+        images: Vec<Attachment>,
+    },
 }
 
 impl Part {
@@ -50,6 +67,13 @@ impl Part {
             | Fact::Renamed { .. }
             | Fact::EnvHinted { .. }
             | Fact::ModelChanged { .. }
+            | Fact::ModeChanged { .. }
+            | Fact::ToolStarted { .. }
+            | Fact::Asked(_)
+            | Fact::Settled { .. }
+            | Fact::TaskOpened(_)
+            | Fact::TaskMoved(_)
+            | Fact::TaskClosed { .. }
             | Fact::ContextChanged { .. }
             | Fact::Observed
             | Fact::Queued(_)
@@ -64,14 +88,14 @@ impl Part {
 /// A long result is cut, with a word on how to read on.
 fn capped(call: &str, output: Output) -> Output {
     match output {
-        Output::Done { text } if text.len() > RESULT_BYTES => {
+        Output::Done { text, images, .. } if text.len() > RESULT_BYTES => {
             let end = text.floor_char_boundary(RESULT_BYTES);
             let (shown, size) = (&text[..end], text.len());
             let text = format!(
                 "{shown}\n[cut after {end} of {size} bytes; read on with read_result, call \
                  \"{call}\", offset {end}]"
             );
-            Output::Done { text }
+            Output::Done { text, images, data: None }
         }
         other => other,
     }
@@ -119,7 +143,7 @@ pub async fn recall(
     }
     parts.extend(summary(log, session, state).await?);
     parts.reverse();
-    let mut parts = pair(parts);
+    let mut parts = show(pair(parts));
     forget_old_images(&mut parts);
     Ok(parts)
 }
@@ -139,22 +163,50 @@ async fn summary(
     Ok(Some(Part::User { text, images: Vec::new() }))
 }
 
-fn forget_old_images(parts: &mut [Part]) {
+/// The pictures that tools returned, each after the results of its step: not every vendor takes
+/// them in the results themselves.
+fn show(parts: Vec<Part>) -> Vec<Part> {
+    let mut shown = Vec::with_capacity(parts.len());
+    let mut pictures = Vec::new();
+    for part in parts {
+        match &part {
+            Part::Result { output, .. } => pictures.extend(output.images().iter().cloned()),
+            Part::User { .. } | Part::Assistant { .. } | Part::Pictures { .. } => {
+                shown.extend(pictures_of(std::mem::take(&mut pictures)));
+            }
+        }
+        shown.push(part);
+    }
+    shown.extend(pictures_of(pictures));
+    shown
+}
+
+/// What the model is shown of these, if there are any.
+pub(crate) fn pictures_of(images: Vec<Attachment>) -> Option<Part> {
+    (!images.is_empty()).then_some(Part::Pictures { images })
+}
+
+fn forget_old_images(parts: &mut Vec<Part>) {
     let mut seen = 0;
     for part in parts.iter_mut().rev() {
-        let Part::User { text, images } = part else { continue };
+        let (Part::User { images, .. } | Part::Pictures { images }) = part else { continue };
         if images.is_empty() {
             continue;
         }
         seen += 1;
-        if seen > WITH_IMAGES {
-            for image in images.drain(..) {
+        if seen <= WITH_IMAGES {
+            continue;
+        }
+        let old = std::mem::take(images);
+        if let Part::User { text, .. } = part {
+            for image in old {
                 text.push_str("\n[picture left out: ");
                 text.push_str(&image.name);
                 text.push(']');
             }
         }
     }
+    parts.retain(|part| !matches!(part, Part::Pictures { images } if images.is_empty()));
 }
 
 /// Begins with a message, and gives every call its result right behind it: models accept nothing
@@ -172,7 +224,7 @@ fn pair(parts: Vec<Part>) -> Vec<Part> {
                 }
                 open.retain(|waiting| waiting != call);
             }
-            Part::User { .. } | Part::Assistant { .. } => {
+            Part::User { .. } | Part::Assistant { .. } | Part::Pictures { .. } => {
                 let lost = open.drain(..);
                 paired.extend(lost.map(|call| Part::Result { call, output: Output::Interrupted }));
             }
@@ -247,7 +299,7 @@ mod tests {
     }
 
     fn done(call: &str) -> Part {
-        result(call, Output::Done { text: "ok".into() })
+        result(call, Output::done("ok"))
     }
 
     #[test]
@@ -284,7 +336,9 @@ mod tests {
     #[test]
     fn a_long_result_is_cut_with_a_word_on_how_to_read_on() {
         let text = "ä".repeat(RESULT_BYTES);
-        let Output::Done { text } = capped("c1", Output::Done { text }) else { panic!("not done") };
+        let Output::Done { text, .. } = capped("c1", Output::done(text)) else {
+            panic!("not done")
+        };
         let note = "\n[cut after 32768 of 65536 bytes; read on with read_result, call \"c1\", offset 32768]";
         assert_eq!(text, format!("{}{note}", "ä".repeat(RESULT_BYTES / 2)));
     }

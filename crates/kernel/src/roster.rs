@@ -1,12 +1,13 @@
 //! Every session there is and how it stands, with news of what changes: a fold over facts, held in memory.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use serde_json::Value;
 use tokio::sync::broadcast;
+use uuid::Uuid;
 
 use crate::{
     state::State,
@@ -15,6 +16,9 @@ use crate::{
 
 /// How much news a listener may miss before it must look at the whole list again.
 const NEWS_DEPTH: usize = 1024;
+
+/// How many settled questions are remembered, to tell a late answer from a wrong one.
+const SETTLED: usize = 256;
 
 /// What everybody in the house hears, whichever session they look at.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +48,10 @@ pub enum Change {
     Observed {
         unobserved: usize,
     },
+    /// Something was asked of the person, or settled; so much is open in this session.
+    Questions {
+        open: usize,
+    },
 }
 
 pub struct Roster {
@@ -55,6 +63,8 @@ pub struct Roster {
 struct Inner {
     sessions: HashMap<SessionId, Arc<State>>,
     unobserved: usize,
+    /// The questions that were settled last.
+    settled: VecDeque<Uuid>,
 }
 
 impl Roster {
@@ -62,7 +72,7 @@ impl Roster {
         let sessions: HashMap<_, _> =
             sessions.into_iter().map(|(id, state)| (id, Arc::new(state))).collect();
         let unobserved = sessions.values().filter(|state| state.unobserved).count();
-        let inner = Mutex::new(Inner { sessions, unobserved });
+        let inner = Mutex::new(Inner { sessions, unobserved, settled: VecDeque::new() });
         Self { inner, news: broadcast::Sender::new(NEWS_DEPTH) }
     }
 
@@ -84,6 +94,11 @@ impl Roster {
 
     pub fn unobserved(&self) -> usize {
         self.inner().unobserved
+    }
+
+    /// Whether this question was settled, not too long ago.
+    pub fn was_settled(&self, question: Uuid) -> bool {
+        self.inner().settled.contains(&question)
     }
 
     pub fn listen(&self) -> broadcast::Receiver<News> {
@@ -114,6 +129,18 @@ impl Roster {
         }
         if entries.iter().any(|entry| matches!(entry.fact, Fact::ModelChanged { .. })) {
             tell(state.last, Change::ModelChanged);
+        }
+        let is_question =
+            |entry: &Arc<Entry>| matches!(entry.fact, Fact::Asked(_) | Fact::Settled { .. });
+        for entry in entries {
+            if let Fact::Settled { question, .. } = &entry.fact {
+                inner.settled.push_back(*question);
+            }
+        }
+        let excess = inner.settled.len().saturating_sub(SETTLED);
+        inner.settled.drain(..excess);
+        if entries.iter().any(is_question) {
+            tell(state.last, Change::Questions { open: state.questions.len() });
         }
         match (was_unobserved, state.unobserved) {
             (false, true) => tell(state.last, Change::Idle { unobserved }),

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot, watch};
+use uuid::Uuid;
 
 use crate::{
     feed::Following,
     ports::{Log, StoreError},
+    question::{Question, Verdict},
+    tasks::Plan,
     update::{Amendment, Command, Entry, Fact, Message, Output, Seq, SessionId, Signal, WhenBusy},
 };
 
@@ -84,6 +87,30 @@ impl Session {
 
     pub async fn observe(&self) -> Result<Result<bool, StoreError>, Closed> {
         let answer = self.ask(|reply| Command::Observe { reply }).await?;
+        Ok(answer.unwrap_or_else(|| Err(lost())))
+    }
+
+    /// Puts a question to the person and waits for what comes of it; `None` if the session is let
+    /// go meanwhile.
+    pub async fn put(&self, question: Question) -> Option<Verdict> {
+        self.ask(|reply| Command::Ask { question, reply }).await.ok()?
+    }
+
+    /// Settles a question; says whether it was open.
+    pub async fn settle(
+        &self,
+        question: Uuid,
+        verdict: Verdict,
+        by: &str,
+    ) -> Result<Result<bool, StoreError>, Closed> {
+        let by = by.to_owned();
+        let settle = |reply| Command::Settle { question, verdict, by, reply };
+        Ok(self.ask(settle).await?.unwrap_or_else(|| Err(lost())))
+    }
+
+    /// Says what is meant to be done.
+    pub async fn plan(&self, plan: Plan) -> Result<Result<(), StoreError>, Closed> {
+        let answer = self.ask(|reply| Command::Plan { plan, reply }).await?;
         Ok(answer.unwrap_or_else(|| Err(lost())))
     }
 

@@ -4,11 +4,22 @@ use std::collections::VecDeque;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
-use crate::update::{Answer, Compaction, Context, ContextChange, Entry, Fact, Outcome, Seq, Usage};
+use crate::{
+    approvals::Mode,
+    question::{About, Question, Verdict},
+    tasks::Task,
+    update::{
+        Answer, Compaction, Context, ContextChange, Entry, Fact, Outcome, Output, Seq, SessionId,
+        Usage,
+    },
+};
 
 /// How much of the first message makes a summary.
 const SUMMARY_CHARS: usize = 80;
+/// How many calls of unknown outcome are remembered.
+const DOUBTS: usize = 16;
 /// How many items a context set holds.
 const CONTEXT_SET: usize = 10;
 
@@ -45,6 +56,41 @@ pub struct State {
     /// The past is being summed up at the person's wish.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compacting: bool,
+    /// What needs a person's yes, where it is not what the house says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// The session whose agent made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<SessionId>,
+    /// What the person was asked and has not answered, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<OpenQuestion>,
+    /// Calls that were cut off in the middle of whatever they did.
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    pub doubts: VecDeque<Doubt>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task: Option<Task>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpenQuestion {
+    pub id: Uuid,
+    /// Where all of it is.
+    pub at: Seq,
+    /// The tool call of the running turn that waits for it.
+    pub call: Option<String>,
+    pub expires: Option<Timestamp>,
+    /// The call that was in doubt when it was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
+}
+
+/// A call that was set going, and what came of it is not known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doubt {
+    pub call: String,
+    /// Where its name and its arguments are.
+    pub at: Seq,
 }
 
 /// What a session has used in all.
@@ -67,21 +113,34 @@ pub struct SummedUp {
 }
 
 /// A turn that has begun and not ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpenTurn {
     pub said: Seq,
     pub flow: String,
     /// The step being answered, if the model has been asked.
     pub step: Option<Seq>,
+    /// How often the model has been asked.
+    #[serde(default)]
+    pub steps: u32,
     /// Tool calls that have not returned.
     pub calls: Vec<String>,
+    /// Those of them that may have changed something by now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub started: Vec<String>,
+    /// The answer that asked for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Seq>,
+    /// Nobody is there to be asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unattended: bool,
 }
 
 impl State {
     pub fn apply(&mut self, Entry { seq, at, fact }: &Entry) {
         self.last = *seq;
         match fact {
-            Fact::Opened { cwd, model, name } => {
+            Fact::Opened { cwd, model, name, parent } => {
+                self.parent = *parent;
                 self.cwd.clone_from(cwd);
                 self.model.clone_from(model);
                 self.name.clone_from(name);
@@ -93,6 +152,7 @@ impl State {
                 // Another model counts in other tokens.
                 self.filled = None;
             }
+            Fact::ModeChanged { mode } => self.mode = Some(*mode),
             Fact::EnvHinted { hint } => self.env_hint.clone_from(hint),
             Fact::ContextChanged { context, .. } => self.context.clone_from(context),
             Fact::Observed => self.unobserved = false,
@@ -101,11 +161,16 @@ impl State {
                 self.queue.retain(|waiting| Some(*waiting) != *queued);
                 self.summary.get_or_insert_with(|| summarise(&message.text));
                 self.updated_at = *at;
-                let flow = message.flow.clone();
-                self.turn = Some(OpenTurn { said: *seq, flow, step: None, calls: Vec::new() });
+                self.turn = Some(OpenTurn {
+                    said: *seq,
+                    flow: message.flow.clone(),
+                    unattended: message.origin.is_unattended(),
+                    ..OpenTurn::default()
+                });
             }
-            Fact::StepStarted { .. } => {
+            Fact::StepStarted { index } => {
                 if let Some(turn) = &mut self.turn {
+                    turn.steps = index.saturating_add(1);
                     turn.step = Some(*seq);
                 }
             }
@@ -124,14 +189,16 @@ impl State {
                 self.updated_at = *at;
                 if let Some(turn) = &mut self.turn {
                     turn.step = None;
+                    turn.asked = Some(*seq);
                     turn.calls.extend(calls.iter().map(|call| call.id.clone()));
                 }
             }
-            Fact::ToolReturned { call, .. } => {
+            Fact::ToolStarted { call } => {
                 if let Some(turn) = &mut self.turn {
-                    turn.calls.retain(|open| open != call);
+                    turn.started.push(call.clone());
                 }
             }
+            Fact::ToolReturned { call, output } => self.returned(call, output),
             Fact::CompactionStarted => self.compacting = true,
             Fact::CompactionEnded(Compaction::Failed { .. }) => self.compacting = false,
             Fact::CompactionEnded(Compaction::Done { upto, .. }) => {
@@ -140,6 +207,10 @@ impl State {
                 // The next step is counted anew.
                 self.filled = None;
             }
+            Fact::Asked(question) => self.asked(*seq, question),
+            Fact::Settled { question, verdict, .. } => self.settled(*question, verdict),
+            Fact::TaskOpened(task) | Fact::TaskMoved(task) => self.task = Some(task.clone()),
+            Fact::TaskClosed { .. } => self.task = None,
             Fact::TurnEnded(outcome) => {
                 self.turn = None;
                 self.updated_at = *at;
@@ -148,6 +219,50 @@ impl State {
                 }
             }
         }
+    }
+
+    fn returned(&mut self, call: &String, output: &Output) {
+        let Some(turn) = &mut self.turn else { return };
+        turn.calls.retain(|open| open != call);
+        let started = turn.started.contains(call);
+        turn.started.retain(|open| open != call);
+        if let (true, Output::Interrupted, Some(at)) = (started, output, turn.asked) {
+            self.doubts.push_back(Doubt { call: call.clone(), at });
+            let excess = self.doubts.len().saturating_sub(DOUBTS);
+            self.doubts.drain(..excess);
+        }
+    }
+
+    fn asked(&mut self, at: Seq, question: &Question) {
+        let doubt = match &question.about {
+            About::Leave { doubt, .. } => doubt.clone(),
+            About::Choice { .. } | About::Form { .. } | About::Visit { .. } => None,
+        };
+        let Question { id, call, expires, .. } = question;
+        self.questions.push(OpenQuestion {
+            id: *id,
+            at,
+            call: call.clone(),
+            expires: *expires,
+            doubt,
+        });
+    }
+
+    fn settled(&mut self, question: Uuid, verdict: &Verdict) {
+        let Some(place) = self.questions.iter().position(|open| open.id == question) else {
+            return;
+        };
+        let settled = self.questions.remove(place);
+        if let (Verdict::Allowed { .. }, Some(call)) = (verdict, settled.doubt) {
+            self.doubts.retain(|doubt| doubt.call != call);
+        }
+    }
+
+    /// Whether the turn waits for the person and can go on from there, whatever happens meanwhile.
+    pub fn awaits_person(&self) -> bool {
+        let Some(turn) = &self.turn else { return false };
+        let waits = |call: &String| self.questions.iter().any(|it| it.call.as_ref() == Some(call));
+        turn.step.is_none() && turn.calls.iter().any(waits)
     }
 
     /// The context with one set replaced, or added to without repeats.

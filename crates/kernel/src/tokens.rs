@@ -24,6 +24,7 @@ pub fn of_part(part: &Part) -> u64 {
             of_text(text) + calls.iter().map(call).sum::<u64>()
         }
         Part::Result { output, .. } => of_text(output.text()),
+        Part::Pictures { images } => IMAGE * images.len() as u64,
     }
 }
 

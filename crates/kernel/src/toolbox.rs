@@ -1,11 +1,25 @@
-//! Every tool call, whoever makes it; who may call what is decided here and nowhere else.
+//! Every tool call, whoever makes it: what there is to call, and the one way to call it.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
-use futures::future::BoxFuture;
+use futures::{
+    FutureExt as _,
+    future::{self, BoxFuture},
+};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::session::Session;
+use crate::{
+    approvals::{Approvals, Mode},
+    session::Session,
+};
 
 /// Something that can be called by name.
 pub trait Tool: Send + Sync {
@@ -27,8 +41,15 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// What this call would do, for whoever must allow it. Looks, and changes nothing; an error is
+    /// what is wrong with the call, which is then not made.
+    fn foresee<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Deed, String>> {
+        let detail = Detail::Arguments { args: call.args.clone() };
+        future::ready(Ok(Deed { risk: Risk::Acts, detail, subjects: Vec::new() })).boxed()
+    }
+
     /// What it gets wrong is text for the caller to read. Dropping the future cancels the call.
-    fn run(&self, call: Call) -> BoxFuture<'_, Result<String, String>>;
+    fn run(&self, call: Call) -> BoxFuture<'_, Result<Reply, String>>;
 }
 
 /// What a model is told about a tool.
@@ -40,18 +61,47 @@ pub struct ToolSpec {
     pub schema: Value,
 }
 
+/// What a tool gives back.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reply {
+    pub text: String,
+    pub pictures: Vec<Picture>,
+    /// What programs read of it: structured content, a diff.
+    pub data: Option<Value>,
+}
+
+impl From<String> for Reply {
+    fn from(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    pub mime: String,
+    pub bytes: Vec<u8>,
+}
+
 /// One call, with all that a tool may lean on.
+#[derive(Clone)]
 pub struct Call {
     pub caller: Caller,
     pub session: Session,
+    /// The name a model gave this call; others give none.
+    pub id: Option<String>,
     pub cwd: PathBuf,
     /// The chain of calls between agents it belongs to.
     pub flow: String,
+    /// What needs a person's yes, when it was made.
+    pub mode: Mode,
+    /// Whether a person may be expected to answer a question.
+    pub attended: bool,
     pub args: Value,
 }
 
 /// Who is calling decides what may be called.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "caller", rename_all = "snake_case")]
 pub enum Caller {
     Model,
     /// The person whose home this is, through an API.
@@ -59,6 +109,71 @@ pub enum Caller {
     /// A widget sees the tools of the server that sent it, and no others.
     Widget {
         server: String,
+    },
+    /// A program that uses the house through MCP.
+    Client,
+    /// An agent with a mind of its own that answers in a session.
+    Agent {
+        name: String,
+    },
+}
+
+/// What a call would do, before it does it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Deed {
+    pub risk: Risk,
+    pub detail: Detail,
+    /// What a lasting grant can be about, each to be covered: the commands of a line, a path, a host.
+    /// None if only the whole tool can be granted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subjects: Vec<String>,
+}
+
+impl Deed {
+    /// One that changes nothing.
+    pub fn reads() -> Self {
+        let detail = Detail::Arguments { args: Value::Null };
+        Self { risk: Risk::Reads, detail, subjects: Vec::new() }
+    }
+}
+
+/// How much harm a call could do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Risk {
+    /// It looks at what the session may see, and may safely be done twice.
+    Reads,
+    /// It changes files in the session's folder.
+    Edits,
+    /// It runs a program that can change nothing outside the session's folder, and reach nobody.
+    RunsBoxed,
+    /// It runs a program that can do whatever the person can.
+    Runs,
+    /// It speaks to somebody outside this machine.
+    Reaches,
+    /// Something else, that others have to know.
+    Acts,
+}
+
+/// What exactly would happen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "detail", rename_all = "snake_case")]
+pub enum Detail {
+    Command {
+        command: String,
+        cwd: String,
+        sandboxed: bool,
+    },
+    /// A unified diff.
+    Change {
+        path: String,
+        diff: String,
+    },
+    Address {
+        url: String,
+    },
+    Arguments {
+        args: Value,
     },
 }
 
@@ -69,47 +184,118 @@ pub enum ToolError {
     Unknown(String),
     #[error("Tool '{0}' may not be called from here.")]
     Refused(String),
+    /// The person, or a rule made by them, said no.
+    #[error("{0}")]
+    Denied(String),
     #[error("{0}")]
     Failed(String),
 }
 
+type Tools = BTreeMap<String, Arc<dyn Tool>>;
+
 #[derive(Default)]
 pub struct Toolbox {
-    tools: BTreeMap<String, Arc<dyn Tool>>,
+    tools: RwLock<Arc<Tools>>,
+    /// Counts changes.
+    edition: AtomicU64,
 }
 
 impl Toolbox {
     /// Adds a tool, in place of any other of that name.
-    pub fn add(&mut self, tool: impl Tool + 'static) {
-        self.tools.insert(tool.spec().name.clone(), Arc::new(tool));
+    pub fn add(&self, tool: impl Tool + 'static) {
+        self.change(|tools| {
+            tools.insert(tool.spec().name.clone(), Arc::new(tool));
+        });
+    }
+
+    /// Replaces all tools of an MCP server by these. The one way in which its tools come and go.
+    pub fn offer(&self, server: &str, offered: Vec<Arc<dyn Tool>>) {
+        self.change(|tools| {
+            tools.retain(|_, tool| tool.server() != Some(server));
+            tools.extend(offered.into_iter().map(|tool| (tool.spec().name.clone(), tool)));
+        });
+    }
+
+    /// Rises whenever there is something else to call.
+    pub fn edition(&self) -> u64 {
+        self.edition.load(Ordering::Acquire)
+    }
+
+    /// Whether a tool of this name is there that this server does not offer.
+    pub fn is_taken(&self, name: &str, server: &str) -> bool {
+        self.tools().get(name).is_some_and(|tool| tool.server() != Some(server))
     }
 
     /// What this caller may call, by name.
     pub fn specs(&self, caller: &Caller) -> Vec<ToolSpec> {
-        let open = self.tools.values().filter(|tool| may_call(caller, tool.as_ref()));
+        let tools = self.tools();
+        let open = tools.values().filter(|tool| may_call(caller, tool.as_ref()));
         open.map(|tool| tool.spec().clone()).collect()
     }
 
     pub fn title(&self, name: &str, args: &Value) -> String {
-        self.tools.get(name).map_or_else(|| name.to_owned(), |tool| tool.title(args))
+        self.tools().get(name).map_or_else(|| name.to_owned(), |tool| tool.title(args))
     }
 
     pub fn parallel(&self, name: &str) -> bool {
-        self.tools.get(name).is_none_or(|tool| tool.parallel())
+        self.tools().get(name).is_none_or(|tool| tool.parallel())
     }
 
-    pub async fn call(&self, name: &str, call: Call) -> Result<String, ToolError> {
-        let tool = self.tools.get(name).ok_or_else(|| ToolError::Unknown(name.to_owned()))?;
+    pub async fn call(
+        &self,
+        approvals: &Approvals,
+        name: &str,
+        call: Call,
+    ) -> Result<Reply, ToolError> {
+        self.permit(approvals, name, call).await?.run().await
+    }
+
+    /// A call that may be made: the caller may use the tool, the arguments are right, and whoever
+    /// must agree has agreed.
+    pub async fn permit(
+        &self,
+        approvals: &Approvals,
+        name: &str,
+        call: Call,
+    ) -> Result<Permit, ToolError> {
+        let tool = self.tools().get(name).cloned();
+        let tool = tool.ok_or_else(|| ToolError::Unknown(name.to_owned()))?;
         if !may_call(&call.caller, tool.as_ref()) {
             return Err(ToolError::Refused(name.to_owned()));
         }
-        tool.run(call).await.map_err(ToolError::Failed)
+        let deed = tool.foresee(&call).await.map_err(ToolError::Failed)?;
+        let risk = deed.risk;
+        approvals.agree(tool.as_ref(), &call, deed).await?;
+        Ok(Permit { tool, call, risk })
+    }
+
+    fn tools(&self) -> Arc<Tools> {
+        self.tools.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Tools)) {
+        let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut tools));
+        self.edition.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Leave to make one call.
+pub struct Permit {
+    tool: Arc<dyn Tool>,
+    call: Call,
+    pub risk: Risk,
+}
+
+impl Permit {
+    pub async fn run(self) -> Result<Reply, ToolError> {
+        self.tool.run(self.call).await.map_err(ToolError::Failed)
     }
 }
 
 fn may_call(caller: &Caller, tool: &dyn Tool) -> bool {
     match caller {
-        Caller::Model | Caller::Owner => true,
+        Caller::Model | Caller::Owner | Caller::Client | Caller::Agent { .. } => true,
         Caller::Widget { server } => tool.server() == Some(server),
     }
 }

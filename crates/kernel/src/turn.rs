@@ -8,14 +8,19 @@ use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
+    approvals::Approvals,
     compact::{self, CompactError},
     ports::{Model, ModelError, Piece, Ports, StoreError},
     prompt::{self, Part, Prompt},
+    roster::Roster,
     session::Session,
     state::{State, SummedUp},
     tokens,
-    toolbox::{Call, Caller},
-    update::{Answer, Compaction, Fact, Failure, Output, Seq, Signal, ToolRequest, Trace, Usage},
+    toolbox::{Call, Caller, Picture, Reply, Risk, ToolError},
+    update::{
+        Answer, Attachment, Compaction, Fact, Failure, Output, Seq, Signal, ToolRequest, Trace,
+        Usage,
+    },
 };
 
 /// What a turn tells its session.
@@ -28,6 +33,8 @@ pub(crate) enum Report {
 
 pub(crate) struct Turn {
     pub ports: Ports,
+    pub approvals: Arc<Approvals>,
+    pub roster: Arc<Roster>,
     pub session: Session,
     pub cwd: PathBuf,
     pub flow: String,
@@ -91,13 +98,15 @@ impl Turn {
     pub async fn run(self, state: Arc<State>) -> Result<(), TurnError> {
         let mut state = State::clone(&state);
         let model = self.model(&state)?;
+        let asked = state.turn.as_ref().map_or(0, |turn| turn.steps);
+        let mut used = self.take_up(&mut state).await?;
+        let mut edition = self.ports.tools.edition();
         let mut prompt = self.prompt(&state, model.window()).await?;
         let mut fill = match (state.filled, prompt.parts.last()) {
             (Some(counted), Some(said)) => Fill { counted, since: tokens::of_part(said) },
             _ => Fill::of(&prompt),
         };
-        let mut used = HashSet::new();
-        for index in 0.. {
+        for index in asked.. {
             if fill.exceeds(model.as_ref()) {
                 prompt = self.make_room(&mut state, model.as_ref()).await?;
                 fill = Fill::of(&prompt);
@@ -120,8 +129,32 @@ impl Turn {
                 fill.add(&result);
                 prompt.parts.push(result);
             }
+            if self.ports.tools.edition() != edition {
+                edition = self.ports.tools.edition();
+                prompt.tools = self.ports.tools.specs(&Caller::Model);
+            }
         }
         Ok(())
+    }
+
+    /// Makes the calls that a restart left open, if it did; returns their names.
+    async fn take_up(&self, state: &mut State) -> Result<HashSet<String>, TurnError> {
+        let turn = state.turn.clone().unwrap_or_default();
+        let Some(asked) = turn.asked.filter(|_| !turn.calls.is_empty()) else {
+            return Ok(HashSet::new());
+        };
+        let found = self.ports.log.read(self.session.id(), asked.before(), 1).await?.pop();
+        let calls = match found.map(|entry| entry.fact) {
+            Some(Fact::Answered(answer)) => answer.calls,
+            _ => Vec::new(),
+        };
+        let names = calls.iter().map(|call| call.id.clone()).collect();
+        let open = calls.into_iter().filter(|call| turn.calls.contains(&call.id));
+        self.run_tools(open.collect()).await?;
+        if let Some(now) = self.roster.get(self.session.id()) {
+            state.last = now.last;
+        }
+        Ok(names)
     }
 
     /// Sums up the past because somebody asked for it. That it has begun is on record.
@@ -284,31 +317,73 @@ impl Turn {
                 group.push(self.run_tool(next));
             }
             let mut group = group;
-            while let Some((call, output)) = group.next().await {
+            while let Some(returned) = group.next().await {
+                let (call, output) = returned?;
                 let fact = Fact::ToolReturned { call, output };
                 results.extend(Part::of(fact.clone()));
                 self.record(fact).await?;
             }
         }
-        Ok(results)
+        let images = results.iter().flat_map(|part| match part {
+            Part::Result { output, .. } => output.images().to_vec(),
+            Part::User { .. } | Part::Assistant { .. } | Part::Pictures { .. } => Vec::new(),
+        });
+        let pictures = prompt::pictures_of(images.collect());
+        Ok(results.into_iter().chain(pictures).collect())
     }
 
-    async fn run_tool(&self, ToolRequest { id, name, args, .. }: ToolRequest) -> (String, Output) {
+    async fn run_tool(&self, request: ToolRequest) -> Result<(String, Output), TurnError> {
+        let ToolRequest { id, name, args, .. } = request;
+        let state = self.roster.get(self.session.id()).unwrap_or_default();
         let call = Call {
             caller: Caller::Model,
             session: self.session.clone(),
+            id: Some(id.clone()),
             cwd: self.cwd.clone(),
             flow: self.flow.clone(),
+            mode: self.approvals.mode(&state),
+            attended: !state.turn.as_ref().is_some_and(|turn| turn.unattended),
             args,
         };
         // A tool that breaks down is a tool that failed; the turn goes on.
-        let called = AssertUnwindSafe(self.ports.tools.call(&name, call)).catch_unwind().await;
+        let called = AssertUnwindSafe(self.call(&name, call)).catch_unwind().await;
         let output = match called {
-            Ok(Ok(text)) => Output::Done { text },
-            Ok(Err(error)) => Output::Failed { message: error.to_string() },
+            Ok(Ok(Ok(reply))) => self.keep(reply).await,
+            Ok(Ok(Err(error))) => Output::Failed { message: error.to_string() },
+            Ok(Err(error)) => return Err(error),
             Err(_) => Output::Failed { message: format!("Tool '{name}' broke down.") },
         };
-        (id, output)
+        Ok((id, output))
+    }
+
+    /// Calls a tool. One that changes something is on record before it begins.
+    async fn call(&self, name: &str, call: Call) -> Result<Result<Reply, ToolError>, TurnError> {
+        let id = call.id.clone().unwrap_or_default();
+        let permit = match self.ports.tools.permit(&self.approvals, name, call).await {
+            Ok(permit) => permit,
+            Err(error) => return Ok(Err(error)),
+        };
+        if permit.risk != Risk::Reads {
+            self.record(Fact::ToolStarted { call: id }).await?;
+        }
+        Ok(permit.run().await)
+    }
+
+    /// What a tool gave back, with its pictures put where they can be found again.
+    async fn keep(&self, Reply { text, pictures, data }: Reply) -> Output {
+        let mut images = Vec::with_capacity(pictures.len());
+        for (index, Picture { mime, bytes }) in pictures.into_iter().enumerate() {
+            let extension = mime.strip_prefix("image/").unwrap_or("bin");
+            let kept = self.ports.attic.keep(self.session.id(), extension, bytes).await;
+            match kept {
+                Ok(path) => {
+                    let name = format!("picture-{}.{extension}", index + 1);
+                    images.push(Attachment { path, mime, name });
+                }
+                Err(error) => tracing::warn!(%error, "cannot keep a picture that a tool returned"),
+            }
+        }
+        Output::Done { text, images, data }
     }
 
     async fn record(&self, fact: Fact) -> Result<Seq, TurnError> {

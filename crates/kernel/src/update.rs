@@ -9,9 +9,12 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use crate::{
+    approvals::Mode,
     feed::Following,
     ports::StoreError,
+    question::{Question, Verdict},
     session::{Receipt, SayError},
+    tasks::{Close, Plan, Task},
 };
 
 /// The name of a session, for ever.
@@ -64,6 +67,18 @@ pub enum Command {
     Amend { amendment: Amendment, reply: oneshot::Sender<Result<(), StoreError>> },
     /// Somebody has seen it; the reply says whether that was news.
     Observe { reply: oneshot::Sender<Result<bool, StoreError>> },
+    /// Put a question to the person. The reply is what came of it; none comes if the session is
+    /// let go first, and then the question waits on.
+    Ask { question: Question, reply: oneshot::Sender<Verdict> },
+    /// Settle a question; the reply says whether it was open.
+    Settle {
+        question: Uuid,
+        verdict: Verdict,
+        by: String,
+        reply: oneshot::Sender<Result<bool, StoreError>>,
+    },
+    /// Say what is meant to be done, and how far it has come.
+    Plan { plan: Plan, reply: oneshot::Sender<Result<(), StoreError>> },
     /// Pass this on to whoever is listening.
     Tell(Signal),
     /// Start listening. Answered by the session itself, so that backlog and live feed meet
@@ -89,6 +104,7 @@ pub struct Amendment {
     pub env_hint: Option<String>,
     pub context: Option<ContextChange>,
     pub model: Option<String>,
+    pub mode: Option<Mode>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +128,9 @@ pub enum Fact {
         model: String,
         #[serde(default)]
         name: String,
+        /// The session whose agent made it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<SessionId>,
     },
     Renamed {
         name: String,
@@ -122,6 +141,10 @@ pub enum Fact {
     /// Another model answers from now on.
     ModelChanged {
         model: String,
+    },
+    /// What needs a person's yes from now on.
+    ModeChanged {
+        mode: Mode,
     },
     /// One set changed; the whole context is kept, because every listener needs the whole.
     ContextChanged {
@@ -144,6 +167,11 @@ pub enum Fact {
         index: u32,
     },
     Answered(Answer),
+    /// A tool that changes something was set going. Recorded first, so that after a crash it is
+    /// known which calls may have had their effect.
+    ToolStarted {
+        call: String,
+    },
     ToolReturned {
         call: String,
         output: Output,
@@ -151,6 +179,22 @@ pub enum Fact {
     /// The model began to sum up what no longer fits.
     CompactionStarted,
     CompactionEnded(Compaction),
+    /// The person was asked something.
+    Asked(Question),
+    /// And this came of it.
+    Settled {
+        question: Uuid,
+        #[serde(flatten)]
+        verdict: Verdict,
+        /// Who or what settled it, for a person: `the page`, `its time ran out`.
+        by: String,
+    },
+    TaskOpened(Task),
+    TaskMoved(Task),
+    TaskClosed {
+        task: Uuid,
+        close: Close,
+    },
     TurnEnded(Outcome),
 }
 
@@ -211,6 +255,16 @@ pub enum Origin {
     Schedule {
         slug: String,
     },
+}
+
+impl Origin {
+    /// Whether nobody waits at a screen for the answer.
+    pub fn is_unattended(&self) -> bool {
+        match self {
+            Self::User | Self::Applet { .. } => false,
+            Self::Agent { .. } | Self::Schedule { .. } => true,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -302,6 +356,11 @@ fn is_zero(count: &u64) -> bool {
 pub enum Output {
     Done {
         text: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Attachment>,
+        /// What programs read of it: structured content, a diff.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        data: Option<Value>,
     },
     Failed {
         message: String,
@@ -311,12 +370,26 @@ pub enum Output {
 }
 
 impl Output {
+    pub fn done(text: impl Into<String>) -> Self {
+        Self::Done { text: text.into(), images: Vec::new(), data: None }
+    }
+
+    pub fn images(&self) -> &[Attachment] {
+        match self {
+            Self::Done { images, .. } => images,
+            Self::Failed { .. } | Self::Interrupted => &[],
+        }
+    }
+
     /// What the caller reads.
     pub fn text(&self) -> &str {
         match self {
-            Self::Done { text } => text,
+            Self::Done { text, .. } => text,
             Self::Failed { message } => message,
-            Self::Interrupted => "The turn ended before the tool returned.",
+            Self::Interrupted => {
+                "The turn ended before the tool returned. Whether it had its effect is not known: \
+                 look before you repeat it."
+            }
         }
     }
 }
@@ -390,6 +463,20 @@ pub enum Signal {
         index: usize,
         name: String,
         args: String,
+    },
+    /// More of what a running tool prints.
+    Printed {
+        call: String,
+        delta: String,
+        /// Counts the bytes so far, these included.
+        size: usize,
+    },
+    /// How far a running tool has come.
+    Progress {
+        call: String,
+        message: String,
+        done: f64,
+        total: Option<f64>,
     },
     /// The model could not answer, and is asked again after a while.
     Retrying {

@@ -89,14 +89,17 @@ impl<'a> Scene<'a> {
 fn calls(part: &Part) -> Option<&[ToolRequest]> {
     match part {
         Part::Assistant { calls, .. } if !calls.is_empty() => Some(calls),
-        Part::Assistant { .. } | Part::User { .. } | Part::Result { .. } => None,
+        Part::Assistant { .. }
+        | Part::User { .. }
+        | Part::Result { .. }
+        | Part::Pictures { .. } => None,
     }
 }
 
 fn result(part: &Part) -> Option<(&str, &Output)> {
     match part {
         Part::Result { call, output } => Some((call, output)),
-        Part::User { .. } | Part::Assistant { .. } => None,
+        Part::User { .. } | Part::Assistant { .. } | Part::Pictures { .. } => None,
     }
 }
 
@@ -203,13 +206,15 @@ fn written(piece: &Piece) -> usize {
 
 fn read(prompt: &Prompt) -> usize {
     let part = |part: &Part| match part {
-        Part::User { text, .. } | Part::Result { output: Output::Done { text }, .. } => text.len(),
+        Part::User { text, .. } | Part::Result { output: Output::Done { text, .. }, .. } => {
+            text.len()
+        }
         Part::Assistant { text, calls, .. } => {
             let call = |call: &ToolRequest| call.name.len() + call.args.to_string().len();
             text.len() + calls.iter().map(call).sum::<usize>()
         }
         Part::Result { output: Output::Failed { message }, .. } => message.len(),
-        Part::Result { output: Output::Interrupted, .. } => 0,
+        Part::Result { output: Output::Interrupted, .. } | Part::Pictures { .. } => 0,
     };
     prompt.system.len() + prompt.parts.iter().map(part).sum::<usize>()
 }

@@ -36,7 +36,7 @@ impl Pictures {
 /// The files that a prompt shows.
 pub fn paths(prompt: &Prompt) -> HashSet<PathBuf> {
     let images = prompt.parts.iter().filter_map(|part| match part {
-        Part::User { images, .. } => Some(images),
+        Part::User { images, .. } | Part::Pictures { images } => Some(images),
         Part::Assistant { .. } | Part::Result { .. } => None,
     });
     images.flatten().map(|image| image.path.clone()).collect()

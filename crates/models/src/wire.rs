@@ -159,7 +159,9 @@ fn marked_outcome(output: &Output) -> String {
 fn called(prompt: &Prompt) -> HashMap<&str, &str> {
     let calls = prompt.parts.iter().filter_map(|part| match part {
         kernel::prompt::Part::Assistant { calls, .. } => Some(calls),
-        kernel::prompt::Part::User { .. } | kernel::prompt::Part::Result { .. } => None,
+        kernel::prompt::Part::User { .. }
+        | kernel::prompt::Part::Result { .. }
+        | kernel::prompt::Part::Pictures { .. } => None,
     });
     calls.flatten().map(|call| (call.id.as_str(), call.name.as_str())).collect()
 }

@@ -79,7 +79,12 @@ pub fn every_fact() -> Vec<Fact> {
     let schedule = Origin::Schedule { slug: "daily".into() };
     let usage = Some(Usage { input_tokens: u64::MAX, cost: Some(0.25), ..Usage::default() });
     let mut facts = vec![
-        Fact::Opened { cwd: "/home/me".into(), model: "test".into(), name: String::new() },
+        Fact::Opened {
+            cwd: "/home/me".into(),
+            model: "test".into(),
+            name: String::new(),
+            parent: None,
+        },
         Fact::Renamed { name: "name \u{0} 🏛 \u{2028}".into() },
         Fact::EnvHinted { hint: "nix develop".into() },
         Fact::ContextChanged {
@@ -102,7 +107,7 @@ pub fn every_fact() -> Vec<Fact> {
         }),
     ];
     let returned = [
-        ("1", Output::Done { text: "ok".into() }),
+        ("1", Output::done("ok")),
         ("2", Output::Failed { message: "no".into() }),
         ("3", Output::Interrupted),
     ];

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use kernel::update::{Answer, Entry, Fact, Seq};
+use uuid::Uuid;
 
 /// The first rule a history breaks, if it breaks one: places have no hole, turns do not overlap,
 /// steps and answers come in pairs, every call returns once, and before its turn ends.
@@ -22,6 +23,8 @@ struct Reader {
     compacting: bool,
     step: Option<Seq>,
     calls: HashSet<String>,
+    questions: HashSet<Uuid>,
+    task: Option<Uuid>,
 }
 
 impl Reader {
@@ -34,8 +37,29 @@ impl Reader {
             | Fact::Renamed { .. }
             | Fact::EnvHinted { .. }
             | Fact::ModelChanged { .. }
+            | Fact::ModeChanged { .. }
             | Fact::ContextChanged { .. }
             | Fact::Observed => (),
+            Fact::ToolStarted { call } => {
+                rule(self.calls.contains(call), "only what was called starts")?;
+            }
+            Fact::Asked(question) => {
+                rule(self.questions.insert(question.id), "questions have names of their own")?;
+                let open = question.call.as_ref().is_none_or(|call| self.calls.contains(call));
+                rule(open, "a call that waits is open")?;
+            }
+            Fact::Settled { question, .. } => {
+                rule(self.questions.remove(question), "only what was asked is settled, and once")?;
+            }
+            Fact::TaskOpened(task) => {
+                rule(self.task.replace(task.id).is_none(), "tasks do not overlap")?;
+            }
+            Fact::TaskMoved(task) => {
+                rule(self.task == Some(task.id), "only an open task moves")?;
+            }
+            Fact::TaskClosed { task, .. } => {
+                rule(self.task.take() == Some(*task), "only an open task closes")?;
+            }
             Fact::CompactionStarted => {
                 rule(!self.compacting, "compactions do not overlap")?;
                 self.compacting = true;
@@ -94,7 +118,8 @@ mod tests {
     use super::*;
 
     fn history(facts: impl IntoIterator<Item = Fact>) -> Result<(), String> {
-        let opened = Fact::Opened { cwd: "/".into(), model: "m".into(), name: String::new() };
+        let opened =
+            Fact::Opened { cwd: "/".into(), model: "m".into(), name: String::new(), parent: None };
         let entries = [opened].into_iter().chain(facts).zip(1..);
         let entry = |(fact, seq)| Entry { seq: Seq(seq), at: Timestamp::UNIX_EPOCH, fact };
         check(&entries.map(entry).collect::<Vec<_>>())

@@ -2,8 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures::{FutureExt as _, future::BoxFuture};
-use kernel::toolbox::{Call, Tool, ToolSpec};
+use futures::{
+    FutureExt as _,
+    future::{self, BoxFuture},
+};
+use kernel::toolbox::{Call, Deed, Detail, Reply, Risk, Tool, ToolSpec};
 use serde_json::{Value, json};
 
 use crate::Gate;
@@ -13,6 +16,7 @@ use crate::Gate;
 pub struct TestTool {
     spec: ToolSpec,
     parallel: bool,
+    risk: Risk,
     act: Act,
     calls: Arc<Mutex<Vec<Value>>>,
 }
@@ -56,6 +60,13 @@ impl TestTool {
         self
     }
 
+    /// Makes it one that needs leave; what it is about is its argument `on`.
+    #[must_use]
+    pub fn risky(mut self, risk: Risk) -> Self {
+        self.risk = risk;
+        self
+    }
+
     /// The arguments of every call so far.
     pub fn calls(&self) -> Vec<Value> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -67,7 +78,7 @@ impl TestTool {
             description: format!("A tool for tests: {name}."),
             schema: json!({ "type": "object" }),
         };
-        Self { spec, parallel: false, act, calls: Arc::default() }
+        Self { spec, parallel: false, risk: Risk::Reads, act, calls: Arc::default() }
     }
 }
 
@@ -84,16 +95,23 @@ impl Tool for TestTool {
         self.parallel
     }
 
-    fn run(&self, call: Call) -> BoxFuture<'_, Result<String, String>> {
+    fn foresee<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Deed, String>> {
+        let subject = call.args.get("on").and_then(Value::as_str).map(str::to_owned);
+        let detail = Detail::Arguments { args: call.args.clone() };
+        let deed = Deed { risk: self.risk, detail, subjects: subject.into_iter().collect() };
+        future::ready(Ok(deed)).boxed()
+    }
+
+    fn run(&self, call: Call) -> BoxFuture<'_, Result<Reply, String>> {
         async move {
             self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call.args.clone());
             match &self.act {
-                Act::Echo => Ok(call.args.to_string()),
+                Act::Echo => Ok(call.args.to_string().into()),
                 Act::Fail(message) => Err(message.clone()),
                 Act::Panic => panic!("this tool always breaks down"),
                 Act::Wait(gate) => {
                     gate.pass().await;
-                    Ok(call.args.to_string())
+                    Ok(call.args.to_string().into())
                 }
             }
         }

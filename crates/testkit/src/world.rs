@@ -51,7 +51,7 @@ impl World {
     }
 
     pub fn ports(&self) -> Ports {
-        let mut tools = Toolbox::default();
+        let tools = Toolbox::default();
         for tool in &self.tools {
             tools.add(tool.clone());
         }

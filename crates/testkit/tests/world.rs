@@ -56,7 +56,7 @@ async fn a_turn_follows_its_script() {
     let id = begin(&host).await;
     say(&host, id, "go").await.unwrap();
     let expected = vec![
-        Output::Done { text: r#"{"x":1}"#.into() },
+        Output::done(r#"{"x":1}"#),
         Output::Failed { message: "no".into() },
         Output::Failed { message: "Tool 'panic' broke down.".into() },
     ];

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use jiff::{Timestamp, tz::TimeZone};
-use kernel::{ports::Clock, toolbox::Call};
+use kernel::{
+    ports::Clock,
+    toolbox::{Call, Risk},
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -23,7 +26,9 @@ pub struct CurrentTime {
 
 impl Typed for CurrentTime {
     type Input = Input;
+    type Output = String;
     const NAME: &'static str = "current_time";
+    const RISK: Risk = Risk::Reads;
     const PARALLEL: bool = true;
 
     fn title(&self, _: &Input) -> String {

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Puts every tool of this crate into the box.
-pub fn add_all(toolbox: &mut Toolbox, clock: Arc<dyn Clock>, briefing: Arc<dyn Briefing>) {
+pub fn add_all(toolbox: &Toolbox, clock: Arc<dyn Clock>, briefing: Arc<dyn Briefing>) {
     toolbox.add(Adapter::new(CurrentTime { clock }));
     toolbox.add(Adapter::new(ListDirectory));
     toolbox.add(Adapter::new(ReadFile));

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, ffi::OsString, io};
 
 use cap_std::fs::{Dir, DirEntry};
-use kernel::toolbox::Call;
+use kernel::toolbox::{Call, Risk};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -28,7 +28,9 @@ pub struct ListDirectory;
 
 impl Typed for ListDirectory {
     type Input = Input;
+    type Output = String;
     const NAME: &'static str = "list_directory";
+    const RISK: Risk = Risk::Reads;
     const PARALLEL: bool = true;
 
     fn title(&self, input: &Input) -> String {

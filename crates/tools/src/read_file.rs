@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read as _};
 
-use kernel::toolbox::Call;
+use kernel::toolbox::{Call, Risk};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -31,7 +31,9 @@ pub struct ReadFile;
 
 impl Typed for ReadFile {
     type Input = Input;
+    type Output = String;
     const NAME: &'static str = "read_file";
+    const RISK: Risk = Risk::Reads;
     const PARALLEL: bool = true;
 
     fn title(&self, input: &Input) -> String {

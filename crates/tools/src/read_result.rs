@@ -1,6 +1,10 @@
 //! Reads on in what a tool returned, where it was too long to be shown whole.
 
-use kernel::{prompt::RESULT_BYTES, toolbox::Call, update::Output};
+use kernel::{
+    prompt::RESULT_BYTES,
+    toolbox::{Call, Risk},
+    update::Output,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -21,7 +25,9 @@ pub struct ReadResult;
 
 impl Typed for ReadResult {
     type Input = Input;
+    type Output = String;
     const NAME: &'static str = "read_result";
+    const RISK: Risk = Risk::Reads;
     const PARALLEL: bool = true;
 
     fn title(&self, _: &Input) -> String {
@@ -30,7 +36,7 @@ impl Typed for ReadResult {
 
     async fn run(&self, Input { call: id, offset }: Input, call: Call) -> Result<String, String> {
         match call.session.returned(&id).await {
-            Ok(Some(Output::Done { text })) => piece(&text, offset.unwrap_or_default()),
+            Ok(Some(Output::Done { text, .. })) => piece(&text, offset.unwrap_or_default()),
             Ok(Some(_)) => Err(format!("call `{id}` failed, and has no result")),
             Ok(None) => Err(format!("no call of this session is named `{id}`")),
             Err(error) => Err(error.to_string()),

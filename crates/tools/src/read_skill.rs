@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use kernel::{ports::Briefing, toolbox::Call};
+use kernel::{
+    ports::Briefing,
+    toolbox::{Call, Risk},
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -22,7 +25,9 @@ pub struct ReadSkill {
 
 impl Typed for ReadSkill {
     type Input = Input;
+    type Output = String;
     const NAME: &'static str = "read_skill";
+    const RISK: Risk = Risk::Reads;
     const PARALLEL: bool = true;
 
     fn title(&self, input: &Input) -> String {

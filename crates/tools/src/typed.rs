@@ -1,9 +1,9 @@
 //! Tools whose arguments have a type: from it come their schema, their description and their errors.
 
-use std::fmt;
+use std::{fmt, future::ready};
 
 use futures::future::{BoxFuture, FutureExt as _};
-use kernel::toolbox::{Call, Tool, ToolSpec};
+use kernel::toolbox::{Call, Deed, Detail, Reply, Risk, Tool, ToolSpec};
 use schemars::{
     JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform,
     transform::Transform as _,
@@ -14,20 +14,36 @@ use serde_json::{Map, Value};
 /// A tool as it is written down: an input whose doc comments are what the model reads, and `run`.
 pub trait Typed: Send + Sync + 'static {
     type Input: DeserializeOwned + JsonSchema + Send;
+    /// A text, or more than that.
+    type Output: Into<Reply>;
 
     const NAME: &'static str;
     /// Whether calls may overlap with others of the same step.
     const PARALLEL: bool = false;
+    /// How much harm a call could do, where that does not depend on the call.
+    const RISK: Risk;
 
     /// What such a call does, for a person: `Reading notes.md`.
     fn title(&self, input: &Self::Input) -> String;
+
+    /// What such a call would do, exactly. Looks, and changes nothing.
+    fn foresee(
+        &self,
+        input: Self::Input,
+        call: &Call,
+    ) -> impl Future<Output = Result<Deed, String>> + Send {
+        // Read only to see that it can be.
+        drop(input);
+        let detail = Detail::Arguments { args: call.args.clone() };
+        ready(Ok(Deed { risk: Self::RISK, detail, subjects: Vec::new() }))
+    }
 
     /// What it gets wrong is text for the caller to read. Dropping the future cancels the call.
     fn run(
         &self,
         input: Self::Input,
         call: Call,
-    ) -> impl Future<Output = Result<String, String>> + Send;
+    ) -> impl Future<Output = Result<Self::Output, String>> + Send;
 }
 
 /// Makes a [`Typed`] tool one that can be called by name.
@@ -55,9 +71,13 @@ impl<T: Typed> Tool for Adapter<T> {
         T::PARALLEL
     }
 
-    fn run(&self, mut call: Call) -> BoxFuture<'_, Result<String, String>> {
+    fn foresee<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Deed, String>> {
+        async { self.tool.foresee(read::<T>(&call.args)?, call).await }.boxed()
+    }
+
+    fn run(&self, mut call: Call) -> BoxFuture<'_, Result<Reply, String>> {
         let args = call.args.take();
-        async move { self.tool.run(read::<T>(&args)?, call).await }.boxed()
+        async move { self.tool.run(read::<T>(&args)?, call).await.map(Into::into) }.boxed()
     }
 }
 
@@ -151,7 +171,9 @@ mod tests {
 
     impl Typed for Greet {
         type Input = Input;
+        type Output = String;
         const NAME: &'static str = "greet";
+        const RISK: Risk = Risk::Reads;
 
         fn title(&self, input: &Input) -> String {
             format!("Greeting {}", input.name)

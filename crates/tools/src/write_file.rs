@@ -9,7 +9,7 @@ use std::{
 };
 
 use cap_std::fs::{Dir, File, OpenOptions};
-use kernel::toolbox::Call;
+use kernel::toolbox::{Call, Risk};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -33,7 +33,9 @@ pub struct WriteFile;
 
 impl Typed for WriteFile {
     type Input = Input;
+    type Output = String;
     const NAME: &'static str = "write_file";
+    const RISK: Risk = Risk::Edits;
 
     fn title(&self, input: &Input) -> String {
         format!("Writing {}", shorten(&input.path, 80))

@@ -119,6 +119,16 @@ pub enum Body<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<ToolFailure<'a>>,
     },
+    #[serde(rename = "tool.execution_partial_result", rename_all = "camelCase")]
+    ToolPrinted { tool_call_id: &'a str, partial_output: &'a str },
+    #[serde(rename = "tool.execution_progress", rename_all = "camelCase")]
+    ToolProgress {
+        tool_call_id: &'a str,
+        progress_message: &'a str,
+        progress: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        total: Option<f64>,
+    },
     #[serde(rename = "session.idle")]
     Idle {},
     #[serde(rename = "session.error", rename_all = "camelCase")]

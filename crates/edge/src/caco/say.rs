@@ -1,5 +1,7 @@
 //! What a session publishes, in the words of the Caco socket.
 
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+
 use axum::extract::ws::Utf8Bytes;
 use jiff::Timestamp;
 use kernel::{
@@ -73,6 +75,13 @@ fn bodies(session: SessionId, fact: &Fact) -> Vec<Body<'_>> {
         | Fact::Renamed { .. }
         | Fact::EnvHinted { .. }
         | Fact::ModelChanged { .. }
+        | Fact::ModeChanged { .. }
+        | Fact::ToolStarted { .. }
+        | Fact::Asked(_)
+        | Fact::Settled { .. }
+        | Fact::TaskOpened(_)
+        | Fact::TaskMoved(_)
+        | Fact::TaskClosed { .. }
         | Fact::Observed
         | Fact::Queued(_) => Vec::new(),
         Fact::ContextChanged { set, context } => {
@@ -134,7 +143,7 @@ fn requested(ToolRequest { id, name, args, .. }: &ToolRequest) -> Requested<'_> 
 
 fn tool_complete<'a>(call: &'a str, output: &'a Output) -> Body<'a> {
     let (result, error) = match output {
-        Output::Done { text } => (Some(ToolResult { content: text }), None),
+        Output::Done { text, .. } => (Some(ToolResult { content: text }), None),
         Output::Failed { message } => (None, Some(ToolFailure { message, code: "failure" })),
         Output::Interrupted => {
             let message = "The turn ended before the tool returned.";
@@ -221,6 +230,21 @@ fn passing(session: SessionId, after: Seq, at: Timestamp, signal: &Signal) -> Ve
             let id = derive(session, after, RETRY + u64::from(*attempt));
             vec![write(&ephemeral(id, body))]
         }
+        Signal::Printed { call, delta, size } => {
+            let body = Body::ToolPrinted { tool_call_id: call, partial_output: delta };
+            let id = derive(session, after, PRINTED + hash(&(call, size)));
+            vec![write(&ephemeral(id, body))]
+        }
+        Signal::Progress { call, message, done, total } => {
+            let body = Body::ToolProgress {
+                tool_call_id: call,
+                progress_message: message,
+                progress: *done,
+                total: *total,
+            };
+            let id = derive(session, after, PROGRESS + hash(&(call, message, done.to_bits())));
+            vec![write(&ephemeral(id, body))]
+        }
         Signal::Unrecorded { reason } => {
             let body = Body::Error { error_type: "storage", message: reason };
             [write(&ephemeral(derive(session, after, UNRECORDED), body))].into()
@@ -297,6 +321,7 @@ pub fn news(news: &News) -> Line {
             Change::Deleted => list("deleted", *session, None),
             Change::Renamed => list("renamed", *session, None),
             Change::ModelChanged => list("model", *session, None),
+            Change::Questions { .. } => list("questions", *session, None),
             Change::Idle { unobserved } => list("idle", *session, Some(*unobserved)),
             Change::Observed { unobserved } => list("observed", *session, Some(*unobserved)),
             Change::Busy(is_busy) => {
@@ -329,6 +354,15 @@ const CONTEXT: u64 = 5 << 56;
 const MESSAGE: u64 = 6 << 56;
 const THOUGHT: u64 = 7 << 56;
 const RETRY: u64 = 8 << 56;
+const PRINTED: u64 = 9 << 56;
+const PROGRESS: u64 = 10 << 56;
+
+/// Tells apart what may be said at the same place; below any of the above.
+fn hash(of: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish() >> 8
+}
 
 fn event_id(session: SessionId, seq: Seq) -> Uuid {
     derive(session, seq, 0)

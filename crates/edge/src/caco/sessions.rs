@@ -276,7 +276,7 @@ pub async fn amend(
     });
     // To choose what is chosen changes nothing.
     let model = model.filter(|model| *model != state.model);
-    app.host.amend(id, Amendment { name, env_hint, context, model }).await?;
+    app.host.amend(id, Amendment { name, env_hint, context, model, mode: None }).await?;
     Ok(Reply(Success { success: true }))
 }
 

@@ -132,7 +132,7 @@ impl Question {
                 "tool" => {
                     let call = tool_call_id
                         .ok_or_else(|| Failed::bad_request("a tool message needs tool_call_id"))?;
-                    parts.push(Part::Result { call, output: Output::Done { text } });
+                    parts.push(Part::Result { call, output: Output::done(text) });
                 }
                 other => return Err(Failed::bad_request(format!("unknown role `{other}`"))),
             }

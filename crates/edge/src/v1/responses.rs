@@ -141,7 +141,7 @@ impl Item {
             "function_call_output" => {
                 let call = self.call_id.ok_or_else(|| missing("call_id"))?;
                 let text = self.output.ok_or_else(|| missing("output"))?.text()?;
-                Ok(Some(Part::Result { call, output: Output::Done { text } }))
+                Ok(Some(Part::Result { call, output: Output::done(text) }))
             }
             // The thoughts of another model mean nothing to this one.
             "reasoning" => Ok(None),

@@ -57,6 +57,24 @@ pub const KEYS: &[Key] = &[
         "5",
         "How often a model is asked while it is overloaded or out of reach.",
     ),
+    key(
+        "approvals",
+        "mode",
+        "\"ask\"",
+        "What agents do unasked: ask (look), auto-safe (also edit, and run programs locked in) or full.",
+    ),
+    key(
+        "approvals",
+        "patience_minutes",
+        "1440",
+        "A question that nobody answers for so long counts as denied.",
+    ),
+    key(
+        "approvals",
+        "unattended_minutes",
+        "10",
+        "The same where nobody waits: in scheduled turns and those that agents ask each other for.",
+    ),
     key(PROVIDER, "kind", "\"openai-chat\"", "anthropic, openai-responses, openai-chat or gemini."),
     key(
         PROVIDER,

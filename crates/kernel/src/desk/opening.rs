@@ -1,6 +1,6 @@
 //! How a session is begun, or opened again after a rest or a crash.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use tokio::{
     sync::{broadcast, mpsc, watch},
@@ -9,6 +9,7 @@ use tokio::{
 
 use super::{Desk, FEED_DEPTH};
 use crate::{
+    approvals::Approvals,
     feed::Draft,
     ports::{Ports, StoreError},
     roster::Roster,
@@ -22,6 +23,7 @@ pub(crate) struct Opening {
     pub id: SessionId,
     pub ports: Ports,
     pub roster: Arc<Roster>,
+    pub approvals: Arc<Approvals>,
     /// Let go after so long without a wish, a turn or a listener.
     pub rest: Duration,
     /// How often a model is asked before a passing failure counts as one.
@@ -37,10 +39,13 @@ impl Opening {
         Ok(session)
     }
 
-    /// A session that exists. A turn that a crash cut short is recorded as interrupted first.
+    /// A session that exists. A turn that waited for the person goes on waiting; any other that a
+    /// crash cut short is recorded as interrupted first.
     pub async fn resume(self, state: Arc<State>) -> Result<Session, StoreError> {
         let (mut desk, session, commands) = self.desk(state);
-        if desk.state.is_busy() {
+        if desk.state.awaits_person() {
+            desk.go_on().await?;
+        } else if desk.state.is_busy() {
             let step = desk.state.turn.as_ref().and_then(|turn| turn.step);
             desk.draft.step = step.unwrap_or_default();
             desk.draft.text = desk.ports.log.drafted(desk.id).await?;
@@ -52,7 +57,7 @@ impl Opening {
     }
 
     fn desk(self, state: Arc<State>) -> (Desk, Session, mpsc::Receiver<Command>) {
-        let Self { id, ports, roster, rest, attempts } = self;
+        let Self { id, ports, roster, approvals, rest, attempts } = self;
         let (inbox, commands) = mpsc::channel(32);
         let (life, alive) = watch::channel(());
         let session = Session { id, inbox, log: ports.log.clone(), life: alive.clone() };
@@ -60,12 +65,14 @@ impl Opening {
             id,
             state,
             roster,
+            approvals,
             rest,
             attempts,
             inbox: session.inbox.downgrade(),
             alive,
             feed: broadcast::Sender::new(FEED_DEPTH),
             draft: Draft::default(),
+            waiting: HashMap::new(),
             running: None,
             owed: None,
             closing: false,

@@ -73,7 +73,7 @@ pub fn short(fact: &Fact) -> String {
             let calls: Vec<_> = calls.iter().map(|call| format!(" {}", call.id)).collect();
             format!("answered {text}{}{}", calls.concat(), if *partial { " (partial)" } else { "" })
         }
-        Fact::ToolReturned { call, output: Output::Done { text } } => format!("{call} {text}"),
+        Fact::ToolReturned { call, output: Output::Done { text, .. } } => format!("{call} {text}"),
         Fact::ToolReturned { call, output: Output::Failed { message } } => {
             format!("{call} failed: {message}")
         }

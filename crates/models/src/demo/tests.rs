@@ -76,7 +76,7 @@ fn step(mut prompt: Prompt, calls: &[(&str, Output)]) -> Prompt {
 }
 
 fn done(text: &str) -> Output {
-    Output::Done { text: text.into() }
+    Output::done(text)
 }
 
 fn call(name: &str, args: Value) -> Piece {

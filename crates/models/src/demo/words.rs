@@ -36,7 +36,7 @@ pub fn digest(parts: &[Part]) -> String {
 fn asked(part: &Part) -> Option<&str> {
     match part {
         Part::User { text, .. } => Some(text),
-        Part::Assistant { .. } | Part::Result { .. } => None,
+        Part::Assistant { .. } | Part::Result { .. } | Part::Pictures { .. } => None,
     }
 }
 
@@ -91,10 +91,10 @@ pub fn complaint(problems: &[String]) -> String {
 /// What came of each call.
 pub fn summary(calls: &[(&ToolRequest, &Output)]) -> String {
     let lines = calls.iter().map(|(call, output)| match output {
-        Output::Done { text } if text.is_empty() => {
+        Output::Done { text, .. } if text.is_empty() => {
             format!("`{}` ok, with nothing to show", call.name)
         }
-        Output::Done { text } => format!("`{}` ok:{}", call.name, quote(text, SHORT)),
+        Output::Done { text, .. } => format!("`{}` ok:{}", call.name, quote(text, SHORT)),
         Output::Failed { message } => {
             format!("`{}` failed:{}", call.name, quote(message, SHORT))
         }
@@ -106,7 +106,7 @@ pub fn summary(calls: &[(&ToolRequest, &Output)]) -> String {
 /// What came of a request in plain words.
 pub fn outcome(request: &Request, output: &Output) -> String {
     let text = match output {
-        Output::Done { text } => text,
+        Output::Done { text, .. } => text,
         Output::Failed { message } => {
             return format!("That did not work:{}", quote(message, SHORT));
         }

@@ -2,8 +2,8 @@
 
 use kernel::{
     ports::{ModelError, Piece},
-    prompt::Part,
-    update::{ToolRequest, Usage},
+    prompt::{PICTURES, Part},
+    update::{Attachment, ToolRequest, Usage},
 };
 use serde_json::{Value, json};
 
@@ -44,21 +44,8 @@ pub fn request(ask: Ask) -> Value {
 
 fn message(ask: &Ask, part: &Part) -> Value {
     match part {
-        Part::User { text, images } => {
-            let (shown, missing) = ask.shown(images);
-            let text = [vec![text.clone()], missing].concat().join("\n");
-            if shown.is_empty() {
-                return json!({ "role": "user", "content": text });
-            }
-            let mut content = Vec::new();
-            if !text.is_empty() {
-                content.push(json!({ "type": "text", "text": text }));
-            }
-            content.extend(shown.iter().map(
-                |image| json!({ "type": "image_url", "image_url": { "url": image.data_url() } }),
-            ));
-            json!({ "role": "user", "content": content })
-        }
+        Part::User { text, images } => user(ask, text, images),
+        Part::Pictures { images } => user(ask, PICTURES, images),
         Part::Assistant { text, reasoning, calls, trace } => {
             let content = if text.is_empty() && !calls.is_empty() { None } else { Some(text) };
             let mut message = json!({ "role": "assistant", "content": content });
@@ -77,6 +64,24 @@ fn message(ask: &Ask, part: &Part) -> Value {
             json!({ "role": "tool", "tool_call_id": accepted(call), "content": content })
         }
     }
+}
+
+fn user(ask: &Ask, text: &str, images: &[Attachment]) -> Value {
+    let (shown, missing) = ask.shown(images);
+    let text = [vec![text.to_owned()], missing].concat().join("\n");
+    if shown.is_empty() {
+        return json!({ "role": "user", "content": text });
+    }
+    let mut content = Vec::new();
+    if !text.is_empty() {
+        content.push(json!({ "type": "text", "text": text }));
+    }
+    content.extend(
+        shown
+            .iter()
+            .map(|image| json!({ "type": "image_url", "image_url": { "url": image.data_url() } })),
+    );
+    json!({ "role": "user", "content": content })
 }
 
 fn call(ToolRequest { id, name, args, .. }: &ToolRequest) -> Value {

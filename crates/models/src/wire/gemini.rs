@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use kernel::{
     ports::{ModelError, Piece},
-    prompt::Part,
-    update::Usage,
+    prompt::{PICTURES, Part},
+    update::{Attachment, Usage},
 };
 use serde_json::{Value, json};
 
@@ -94,16 +94,8 @@ fn contents(ask: &Ask) -> Vec<Value> {
 
 fn parts(ask: &Ask, part: &Part, names: &HashMap<&str, &str>) -> (&'static str, Vec<Value>) {
     match part {
-        Part::User { text, images } => {
-            let (shown, missing) = ask.shown(images);
-            let text = [vec![text.clone()], missing].concat().join("\n");
-            let image = |image: &super::Picture| json!({ "inlineData": { "mimeType": image.mime, "data": image.base64 } });
-            let mut parts: Vec<Value> = shown.iter().map(image).collect();
-            if !text.is_empty() || parts.is_empty() {
-                parts.push(json!({ "text": text }));
-            }
-            ("user", parts)
-        }
+        Part::User { text, images } => user(ask, text, images),
+        Part::Pictures { images } => user(ask, PICTURES, images),
         Part::Assistant { text, calls, trace, .. } => {
             let trace = ask.own(trace.as_ref(), LANGUAGE);
             let mut parts = Vec::new();
@@ -136,6 +128,17 @@ fn parts(ask: &Ask, part: &Part, names: &HashMap<&str, &str>) -> (&'static str, 
             ("user", vec![json!({ "functionResponse": answer })])
         }
     }
+}
+
+fn user(ask: &Ask, text: &str, images: &[Attachment]) -> (&'static str, Vec<Value>) {
+    let (shown, missing) = ask.shown(images);
+    let text = [vec![text.to_owned()], missing].concat().join("\n");
+    let image = |image: &super::Picture| json!({ "inlineData": { "mimeType": image.mime, "data": image.base64 } });
+    let mut parts: Vec<Value> = shown.iter().map(image).collect();
+    if !text.is_empty() || parts.is_empty() {
+        parts.push(json!({ "text": text }));
+    }
+    ("user", parts)
 }
 
 #[derive(Default)]

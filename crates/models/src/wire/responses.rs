@@ -2,8 +2,8 @@
 
 use kernel::{
     ports::{ModelError, Piece},
-    prompt::Part,
-    update::Usage,
+    prompt::{PICTURES, Part},
+    update::{Attachment, Usage},
 };
 use serde_json::{Value, json};
 
@@ -60,20 +60,8 @@ fn reasons(model: &str) -> bool {
 
 fn items(ask: &Ask, part: &Part) -> Vec<Value> {
     match part {
-        Part::User { text, images } => {
-            let (shown, missing) = ask.shown(images);
-            let text = [vec![text.clone()], missing].concat().join("\n");
-            let mut content = Vec::new();
-            if !text.is_empty() || shown.is_empty() {
-                content.push(json!({ "type": "input_text", "text": text }));
-            }
-            content.extend(
-                shown
-                    .iter()
-                    .map(|image| json!({ "type": "input_image", "image_url": image.data_url() })),
-            );
-            vec![json!({ "role": "user", "content": content })]
-        }
+        Part::User { text, images } => user(ask, text, images),
+        Part::Pictures { images } => user(ask, PICTURES, images),
         Part::Assistant { text, calls, trace, .. } => {
             let thoughts = ask.own(trace.as_ref(), LANGUAGE).and_then(Value::as_array);
             let mut items = thoughts.cloned().unwrap_or_default();
@@ -94,6 +82,19 @@ fn items(ask: &Ask, part: &Part) -> Vec<Value> {
             vec![json!({ "type": "function_call_output", "call_id": id, "output": output })]
         }
     }
+}
+
+fn user(ask: &Ask, text: &str, images: &[Attachment]) -> Vec<Value> {
+    let (shown, missing) = ask.shown(images);
+    let text = [vec![text.to_owned()], missing].concat().join("\n");
+    let mut content = Vec::new();
+    if !text.is_empty() || shown.is_empty() {
+        content.push(json!({ "type": "input_text", "text": text }));
+    }
+    content.extend(
+        shown.iter().map(|image| json!({ "type": "input_image", "image_url": image.data_url() })),
+    );
+    vec![json!({ "role": "user", "content": content })]
 }
 
 #[derive(Default)]

@@ -134,7 +134,7 @@ pub fn prompt(trace: Value) -> Prompt {
                 ],
                 trace: Some(Trace { model: "house/best".into(), data: trace }),
             },
-            done("toolu_1", Output::Done { text: "A".into() }),
+            done("toolu_1", Output::done("A")),
             done("functions.read:1", Output::Failed { message: "bad arguments".into() }),
             Part::Assistant {
                 text: String::new(),
@@ -145,7 +145,7 @@ pub fn prompt(trace: Value) -> Prompt {
                     data: json!({"chat": "reasoning"}),
                 }),
             },
-            done("call_3", Output::Done { text: String::new() }),
+            done("call_3", Output::done("")),
             user("So?"),
             user("Well?"),
         ],

@@ -105,10 +105,7 @@ async fn a_history_with_calls_is_accepted_in_every_language() {
                 calls: vec![call],
                 trace: None,
             },
-            Part::Result {
-                call: "functions.read:0".into(),
-                output: Output::Done { text: "Buy milk.".into() },
-            },
+            Part::Result { call: "functions.read:0".into(), output: Output::done("Buy milk.") },
             user("What do they say?"),
         ]);
         for tools in [false, true] {

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use kernel::prompt::Part;
+use kernel::{
+    prompt::{PICTURES, Part},
+    update::Attachment,
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -96,7 +99,7 @@ fn think(body: &mut Value, ask: &Ask, effort: Effort, most: u64) {
 fn calls_without_thought(ask: &Ask) -> bool {
     let last = ask.prompt.parts.iter().rev().find_map(|part| match part {
         Part::Assistant { calls, trace, .. } => Some((calls, trace)),
-        Part::User { .. } | Part::Result { .. } => None,
+        Part::User { .. } | Part::Result { .. } | Part::Pictures { .. } => None,
     });
     last.is_some_and(|(calls, trace)| {
         !calls.is_empty() && ask.own(trace.as_ref(), LANGUAGE).is_none()
@@ -125,23 +128,8 @@ fn messages(ask: &Ask) -> Vec<Value> {
 
 fn blocks(ask: &Ask, part: &Part) -> (&'static str, Vec<Value>) {
     match part {
-        Part::User { text, images } => {
-            let (shown, missing) = ask.shown(images);
-            let image = |image: &Picture| {
-                let source = json!({
-                    "type": "base64", "media_type": image.mime, "data": image.base64,
-                });
-                json!({ "type": "image", "source": source })
-            };
-            let mut blocks: Vec<Value> = shown.iter().map(image).collect();
-            let text = [vec![text.clone()], missing].concat().join("\n");
-            if !text.trim().is_empty() {
-                blocks.push(json!({ "type": "text", "text": text }));
-            } else if blocks.is_empty() {
-                blocks.push(json!({ "type": "text", "text": "(empty message)" }));
-            }
-            ("user", blocks)
-        }
+        Part::User { text, images } => user(ask, text, images),
+        Part::Pictures { images } => user(ask, PICTURES, images),
         Part::Assistant { text, calls, trace, .. } => {
             let thoughts = ask.own(trace.as_ref(), LANGUAGE).and_then(Value::as_array);
             let mut blocks = thoughts.cloned().unwrap_or_default();
@@ -167,4 +155,22 @@ fn blocks(ask: &Ask, part: &Part) -> (&'static str, Vec<Value>) {
             ("user", vec![block])
         }
     }
+}
+
+fn user(ask: &Ask, text: &str, images: &[Attachment]) -> (&'static str, Vec<Value>) {
+    let (shown, missing) = ask.shown(images);
+    let image = |image: &Picture| {
+        let source = json!({
+            "type": "base64", "media_type": image.mime, "data": image.base64,
+        });
+        json!({ "type": "image", "source": source })
+    };
+    let mut blocks: Vec<Value> = shown.iter().map(image).collect();
+    let text = [vec![text.to_owned()], missing].concat().join("\n");
+    if !text.trim().is_empty() {
+        blocks.push(json!({ "type": "text", "text": text }));
+    } else if blocks.is_empty() {
+        blocks.push(json!({ "type": "text", "text": "(empty message)" }));
+    }
+    ("user", blocks)
 }

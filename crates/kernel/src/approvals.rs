@@ -1,0 +1,338 @@
+//! What needs a person's yes, and the grants they have given: decided here and nowhere else.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{
+    ports::{Catalog, Clock, Log, Shelf, StoreError},
+    question::{About, Question, Verdict},
+    roster::Roster,
+    state::{Doubt, State},
+    toolbox::{Call, Caller, Deed, Risk, Tool, ToolError},
+    update::{Fact, SessionId, ToolRequest},
+};
+
+/// How much an agent may do without asking.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// It looks around freely, and asks before it changes anything.
+    #[default]
+    Ask,
+    /// It also edits files in its folder, and runs programs that are locked in there.
+    AutoSafe,
+    /// It does whatever it thinks right.
+    Full,
+}
+
+impl Mode {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::AutoSafe => "auto-safe",
+            Self::Full => "full",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Of sessions that have not been given another.
+    pub mode: Mode,
+    /// How long a question waits for a person who may be expected to answer.
+    pub patience: Duration,
+    /// And how long when nobody asked for the turn: it was scheduled, or another agent's wish.
+    pub unattended: Duration,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            mode: Mode::default(),
+            patience: Duration::from_hours(24),
+            unattended: Duration::from_mins(10),
+        }
+    }
+}
+
+/// A lasting yes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Grant {
+    pub id: Uuid,
+    pub tool: String,
+    /// For calls by such a caller alone.
+    pub caller: Caller,
+    /// In this session alone, or in every one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    /// For subjects like this alone; `*` stands for anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<Timestamp>,
+    pub given: Timestamp,
+}
+
+impl Grant {
+    fn holds(&self, session: SessionId, caller: &Caller, tool: &str, now: Timestamp) -> bool {
+        self.tool == tool
+            && self.caller == *caller
+            && self.session.is_none_or(|only| only == session)
+            && self.expires.is_none_or(|end| now < end)
+    }
+}
+
+/// What the rules say to a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    Allow,
+    Ask { why: String },
+}
+
+pub struct Approvals {
+    rules: Rules,
+    grants: Mutex<Vec<Grant>>,
+    catalog: Arc<dyn Catalog>,
+    log: Arc<dyn Log>,
+    clock: Arc<dyn Clock>,
+    roster: Arc<Roster>,
+}
+
+impl Approvals {
+    pub async fn open(
+        rules: Rules,
+        catalog: Arc<dyn Catalog>,
+        log: Arc<dyn Log>,
+        clock: Arc<dyn Clock>,
+        roster: Arc<Roster>,
+    ) -> Result<Self, StoreError> {
+        let kept = catalog.list(Shelf::Grants, "").await?;
+        let grants = kept.iter().filter_map(|(_, text)| serde_json::from_str(text).ok()).collect();
+        Ok(Self { rules, grants: Mutex::new(grants), catalog, log, clock, roster })
+    }
+
+    /// What a session may do without asking: no more than the one whose agent made it.
+    pub fn mode(&self, state: &State) -> Mode {
+        let own = state.mode.unwrap_or(self.rules.mode);
+        let parent = state.parent.and_then(|parent| self.roster.get(parent));
+        parent.map_or(own, |parent| own.min(self.mode(&parent)))
+    }
+
+    /// Returns once this may be done; asks the person if the rules say so.
+    pub(crate) async fn agree(
+        &self,
+        tool: &dyn Tool,
+        call: &Call,
+        deed: Deed,
+    ) -> Result<(), ToolError> {
+        let name = &tool.spec().name;
+        let state = self.roster.get(call.session.id()).unwrap_or_default();
+        let doubt = self.doubt(&state, name, call, deed.risk).await;
+        let why = match (&doubt, self.judge(name, call, &deed)) {
+            (Some(_), _) => {
+                "the same call was cut off before; it may have had its effect already".into()
+            }
+            (None, Judgement::Ask { why }) => why,
+            (None, Judgement::Allow) => {
+                self.withdraw(&state, call).await;
+                return Ok(());
+            }
+        };
+        let doubt = doubt.map(|doubt| doubt.call);
+        let question = Question {
+            id: self.clock.id(),
+            call: call.id.clone(),
+            caller: call.caller.clone(),
+            tool: name.clone(),
+            title: tool.title(&call.args),
+            about: About::Leave { deed, why, doubt },
+            expires: self.expiry(call.attended),
+        };
+        match call.session.put(question).await {
+            Some(Verdict::Allowed { .. }) => Ok(()),
+            Some(verdict) => Err(ToolError::Denied(refusal(&verdict))),
+            None => Err(ToolError::Denied("The session ended before anyone answered.".into())),
+        }
+    }
+
+    /// When a question that is asked now is given up.
+    pub fn expiry(&self, attended: bool) -> Option<Timestamp> {
+        let Rules { patience, unattended, .. } = self.rules;
+        self.clock.now().checked_add(if attended { patience } else { unattended }).ok()
+    }
+
+    /// The rules, for a call of which nothing is in doubt.
+    fn judge(&self, tool: &str, call: &Call, deed: &Deed) -> Judgement {
+        let Call { caller, mode, session, .. } = call;
+        let allowed = match (deed.risk, mode) {
+            _ if *caller == Caller::Owner => true,
+            (Risk::Reads, _) | (_, Mode::Full) => true,
+            (Risk::Edits | Risk::RunsBoxed, Mode::AutoSafe) => true,
+            (Risk::Edits | Risk::RunsBoxed | Risk::Runs | Risk::Reaches | Risk::Acts, _) => {
+                self.is_granted(session.id(), caller, tool, &deed.subjects)
+            }
+        };
+        if allowed {
+            return Judgement::Allow;
+        }
+        Judgement::Ask { why: why(deed.risk).into() }
+    }
+
+    /// Whether grants cover every subject of a call.
+    fn is_granted(
+        &self,
+        session: SessionId,
+        caller: &Caller,
+        tool: &str,
+        subjects: &[String],
+    ) -> bool {
+        let now = self.clock.now();
+        let grants = self.grants();
+        let holding = grants.iter().filter(|it| it.holds(session, caller, tool, now));
+        if holding.clone().any(|grant| grant.pattern.is_none()) {
+            return true;
+        }
+        let covered = |subject: &String| {
+            let like = |grant: &Grant| grant.pattern.as_deref().is_some_and(|it| fits(it, subject));
+            holding.clone().any(like)
+        };
+        !subjects.is_empty() && subjects.iter().all(covered)
+    }
+
+    /// An earlier call just like this one of which the outcome is not known.
+    async fn doubt(&self, state: &State, tool: &str, call: &Call, risk: Risk) -> Option<Doubt> {
+        if risk == Risk::Reads || call.caller == Caller::Owner {
+            return None;
+        }
+        let same = |it: &ToolRequest| it.name == tool && it.args == call.args;
+        for doubt in &state.doubts {
+            let found = self.log.read(call.session.id(), doubt.at.before(), 1).await.ok()?.pop();
+            if let Some(Fact::Answered(answer)) = found.map(|entry| entry.fact)
+                && answer.calls.iter().any(|it| it.id == doubt.call && same(it))
+            {
+                return Some(doubt.clone());
+            }
+        }
+        None
+    }
+
+    /// A call that waited for an answer before a restart needs none any more.
+    async fn withdraw(&self, state: &State, call: &Call) {
+        let open = state.questions.iter().find(|open| call.id.is_some() && open.call == call.id);
+        if let Some(open) = open {
+            // Unsettled, it would only expire.
+            call.session.settle(open.id, Verdict::Withdrawn, "the rules").await.ok();
+        }
+    }
+
+    /// Every grant that holds, oldest first.
+    pub fn all(&self) -> Vec<Grant> {
+        let now = self.clock.now();
+        let grants = self.grants();
+        grants.iter().filter(|grant| grant.expires.is_none_or(|end| now < end)).cloned().collect()
+    }
+
+    pub async fn grant(&self, grant: Grant) -> Result<(), StoreError> {
+        self.catalog.save(Shelf::Grants, &grant.id.to_string(), &grant).await?;
+        self.grants().push(grant);
+        Ok(())
+    }
+
+    /// Takes a grant back; says whether there was one.
+    pub async fn revoke(&self, id: Uuid) -> Result<bool, StoreError> {
+        self.catalog.discard(Shelf::Grants, &id.to_string()).await?;
+        let mut grants = self.grants();
+        let before = grants.len();
+        grants.retain(|grant| grant.id != id);
+        Ok(grants.len() < before)
+    }
+
+    /// Takes back all that was granted to a session that is gone.
+    pub(crate) async fn forget(&self, session: SessionId) -> Result<(), StoreError> {
+        let of_session = |grant: &&Grant| grant.session == Some(session);
+        let ids: Vec<Uuid> = self.grants().iter().filter(of_session).map(|it| it.id).collect();
+        for id in ids {
+            self.revoke(id).await?;
+        }
+        Ok(())
+    }
+
+    fn grants(&self) -> MutexGuard<'_, Vec<Grant>> {
+        self.grants.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn why(risk: Risk) -> &'static str {
+    match risk {
+        Risk::Reads => "it looks at something",
+        Risk::Edits => "it changes files",
+        Risk::RunsBoxed => "it runs a program, locked into the session's folder",
+        Risk::Runs => "it runs a program that can do whatever you can",
+        Risk::Reaches => "it speaks to somebody outside this machine",
+        Risk::Acts => "its effects are not known here",
+    }
+}
+
+/// What the caller is told of a no.
+fn refusal(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Denied { reason: Some(reason) } => {
+            format!("The person refused this: {reason}")
+        }
+        Verdict::Denied { reason: None } | Verdict::Answered { .. } => {
+            "The person refused this. Do not try it again in another way; ask what they want."
+                .to_owned()
+        }
+        Verdict::Expired => "Nobody allowed this in time, so it was not done.".to_owned(),
+        Verdict::Withdrawn | Verdict::Allowed { .. } => "This was given up.".to_owned(),
+    }
+}
+
+/// Whether a text is like a pattern, in which `*` stands for anything.
+pub fn fits(pattern: &str, text: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let first = pieces.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let mut pieces: Vec<&str> = pieces.collect();
+    let Some(last) = pieces.pop() else { return rest.is_empty() };
+    for piece in pieces {
+        let Some(found) = rest.find(piece) else { return false };
+        rest = &rest[found + piece.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        for (pattern, text) in [
+            ("git status", "git status"),
+            ("git *", "git log --oneline"),
+            ("*", ""),
+            ("*.example.com", "a.b.example.com"),
+            ("src/*/mod.rs", "src/a/b/mod.rs"),
+            ("a*b*c", "aXbYc"),
+        ] {
+            assert!(fits(pattern, text), "{pattern} {text}");
+        }
+        for (pattern, text) in [
+            ("git", "git status"),
+            ("git *", "git"),
+            ("git *", "gitk x"),
+            ("*.example.com", "example.com.evil"),
+            ("a*b*c", "acb"),
+            ("ab*b", "ab"),
+        ] {
+            assert!(!fits(pattern, text), "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What a session has asked the person: put, answered, given up, and taken up again after a crash.
+
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use super::Desk;
+use crate::{
+    ports::StoreError,
+    question::{Question, Verdict},
+    state::OpenQuestion,
+    update::{Fact, Output},
+};
+
+impl Desk {
+    /// Puts a question to the person, unless nobody waits for the answer any more.
+    pub(super) async fn ask(&mut self, question: Question, reply: oneshot::Sender<Verdict>) {
+        let of_turn = |call| self.state.turn.as_ref().is_some_and(|it| it.calls.contains(call));
+        if reply.is_closed() || !question.call.as_ref().is_none_or(of_turn) {
+            return;
+        }
+        // Asked before a restart, and still open.
+        let same = |open: &&OpenQuestion| open.call.is_some() && open.call == question.call;
+        let asked = self.state.questions.iter().find(same).map(|open| open.id);
+        let id = asked.unwrap_or(question.id);
+        if asked.is_none()
+            && let Err(error) = self.record(vec![Fact::Asked(question)]).await
+        {
+            return self.give_up(&error);
+        }
+        self.waiting.insert(id, reply);
+    }
+
+    pub(super) async fn settle_question(
+        &mut self,
+        question: Uuid,
+        verdict: Verdict,
+        by: String,
+    ) -> Result<bool, StoreError> {
+        if !self.state.questions.iter().any(|open| open.id == question) {
+            return Ok(false);
+        }
+        self.record(vec![Fact::Settled { question, verdict: verdict.clone(), by }]).await?;
+        if let Some(waiting) = self.waiting.remove(&question) {
+            // Whoever asked may have left.
+            waiting.send(verdict).ok();
+        }
+        Ok(true)
+    }
+
+    /// How long until a question has waited long enough.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        let first = self.state.questions.iter().filter_map(|open| open.expires).min()?;
+        let left = first.duration_since(self.ports.clock.now());
+        Some(Duration::try_from(left).unwrap_or_default())
+    }
+
+    pub(super) async fn expire(&mut self) -> Result<(), StoreError> {
+        let now = self.ports.clock.now();
+        let late = |open: &&OpenQuestion| open.expires.is_some_and(|end| end <= now);
+        let late: Vec<Uuid> = self.state.questions.iter().filter(late).map(|it| it.id).collect();
+        for question in late {
+            self.settle_question(question, Verdict::Expired, "its time ran out".into()).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether no tool is in the middle of changing something.
+    pub(super) fn is_still(&self) -> bool {
+        self.state.turn.as_ref().is_none_or(|turn| turn.started.is_empty())
+    }
+
+    /// Takes up a turn where it waited for the person. What was under way beside that is lost.
+    pub(super) async fn go_on(&mut self) -> Result<(), StoreError> {
+        let Some(turn) = &self.state.turn else { return Ok(()) };
+        let flow = turn.flow.clone();
+        let cut = turn.started.iter().cloned();
+        let cut = cut.map(|call| Fact::ToolReturned { call, output: Output::Interrupted });
+        self.record(cut.collect()).await?;
+        let state = self.state.clone();
+        self.start(flow, |turn| turn.run(state));
+        Ok(())
+    }
+}
