@@ -4,7 +4,9 @@ use std::{fs, sync::Arc};
 
 use kernel::{
     host::{Host, Settings},
-    toolbox::{Call, Caller, ToolError, ToolSpec, Toolbox},
+    inbox::CallError,
+    ports::Ports,
+    toolbox::{Caller, ToolError, ToolSpec, Toolbox},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -13,18 +15,21 @@ use testkit::{ManualClock, Silence, World};
 use super::add_all;
 
 fn toolbox() -> Toolbox {
-    let mut toolbox = Toolbox::default();
-    add_all(&mut toolbox, Arc::new(ManualClock::default()), Arc::new(Silence));
+    let toolbox = Toolbox::default();
+    add_all(&toolbox, Arc::new(ManualClock::default()), Arc::new(Silence));
     toolbox
 }
 
 /// Calls a tool in this folder.
 async fn call(folder: &TempDir, name: &str, args: Value) -> Result<String, ToolError> {
-    let host = Host::start(World::new([]).ports(), Settings::default()).await.unwrap();
+    let ports = Ports { tools: Arc::new(toolbox()), ..World::new([]).ports() };
+    let host = Host::start(ports, Settings::default()).await.unwrap();
     let id = host.create(folder.path(), "test", "").await.unwrap();
-    let session = host.open(id).await.unwrap();
-    let (caller, cwd) = (Caller::Model, folder.path().into());
-    toolbox().call(name, Call { caller, session, cwd, flow: String::new(), args }).await
+    match host.call(id, Caller::Owner, name, args).await {
+        Ok(reply) => Ok(reply.text),
+        Err(CallError::Tool(error)) => Err(error),
+        Err(CallError::Open(error)) => panic!("{error}"),
+    }
 }
 
 #[tokio::test]
