@@ -1,0 +1,1 @@
+//! Servers of tools that the house uses.

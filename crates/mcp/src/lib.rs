@@ -1,0 +1,4 @@
+//! The Model Context Protocol in both directions, and the only room that names it.
+
+pub mod client;
+pub mod server;

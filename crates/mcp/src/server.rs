@@ -1,0 +1,1 @@
+//! The house as a server, for any client of the protocol.
