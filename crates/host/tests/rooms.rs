@@ -18,6 +18,7 @@ const WIRES: &[(&str, &[&str])] = &[
     ("rusqlite", &["store"]),
     ("sqlx", &[]),
     ("rmcp", &["mcp"]),
+    ("agent-client-protocol", &["agents"]),
     ("clap", &["host"]),
     ("anyhow", &["host"]),
 ];
@@ -32,12 +33,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("models", &["host"]),
     ("tools", &["host"]),
     ("mcp", &["host"]),
+    ("agents", &["host"]),
     ("host", &[]),
     ("testkit", &[]),
 ];
 
 /// The rooms that `host` joins, and the one file where it does.
-const JOINED: &[&str] = &["edge", "store", "models", "tools", "mcp"];
+const JOINED: &[&str] = &["edge", "store", "models", "tools", "mcp", "agents"];
 const JOINT: &str = "src/wire.rs";
 /// This file, which has to name what it forbids.
 const ITSELF: &str = "tests/rooms.rs";
