@@ -18,7 +18,7 @@ use std::{
 
 use anyhow::Context as _;
 use jiff::SignedDuration;
-use kernel::guard::Limits;
+use kernel::{budget::Budgets, guard::Limits};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::{ConfigArgs, DataDir, Overrides};
@@ -35,6 +35,7 @@ pub struct Config {
     pub sessions: Sessions,
     pub agents: Agents,
     pub models: Models,
+    pub budgets: Budgets,
     /// By a name that the person gave.
     pub providers: BTreeMap<String, Provider>,
 }
@@ -75,6 +76,7 @@ impl Default for Config {
             sessions: Sessions::default(),
             agents: Agents::default(),
             models: Models::default(),
+            budgets: Budgets::default(),
             providers: BTreeMap::new(),
         }
     }
@@ -134,6 +136,7 @@ impl Config {
                 "allowed_hosts: `{host}` is not a bare host name like `megaron.example`"
             );
         }
+        config.budgets.check().context("[budgets]")?;
         for name in config.providers.keys() {
             provider::check_name(name)?;
         }
@@ -163,7 +166,8 @@ impl Config {
             ..Limits::default()
         };
         let rest = Duration::from_secs(self.sessions.rest_seconds.get());
-        kernel::host::Settings { rest, limits, attempts: self.models.attempts.get() }
+        let (attempts, budgets) = (self.models.attempts.get(), self.budgets);
+        kernel::host::Settings { rest, limits, attempts, budgets }
     }
 }
 

@@ -15,6 +15,7 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::{
     applets::Applets,
+    budget::{Budgets, Purse},
     desk::Opening,
     feed::Feed,
     guard::{Guard, Limits, Rejected},
@@ -36,11 +37,18 @@ pub struct Settings {
     pub limits: Limits,
     /// How often a model is asked before a passing failure counts as one.
     pub attempts: u32,
+    /// What holds while nobody has set others.
+    pub budgets: Budgets,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { rest: Duration::from_mins(5), limits: Limits::default(), attempts: 5 }
+        Self {
+            rest: Duration::from_mins(5),
+            limits: Limits::default(),
+            attempts: 5,
+            budgets: Budgets::default(),
+        }
     }
 }
 
@@ -48,6 +56,7 @@ pub struct Host {
     pub ports: Ports,
     pub roster: Arc<Roster>,
     pub applets: Arc<Applets>,
+    pub purse: Arc<Purse>,
     guard: Guard,
     settings: Settings,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
@@ -94,7 +103,9 @@ pub enum PostError {
 impl Host {
     pub async fn start(ports: Ports, settings: Settings) -> Result<Arc<Self>, StoreError> {
         let roster = Arc::new(Roster::new(ports.catalog.sessions().await?));
+        let purse = Purse::open(&ports, roster.clone(), settings.budgets).await?;
         Ok(Arc::new(Self {
+            purse: Arc::new(purse),
             applets: Arc::new(Applets::new(ports.catalog.clone(), roster.clone())),
             guard: Guard::new(settings.limits),
             settings,
@@ -291,8 +302,8 @@ impl Host {
             return Err(OpenError::Closing);
         }
         let (ports, roster) = (self.ports.clone(), self.roster.clone());
-        let Settings { rest, attempts, .. } = self.settings;
-        Ok(Opening { id, ports, roster, rest, attempts })
+        let (Settings { rest, attempts, .. }, purse) = (self.settings, self.purse.clone());
+        Ok(Opening { id, ports, roster, purse, rest, attempts })
     }
 
     fn room(&self, id: SessionId) -> Arc<Room> {

@@ -6,11 +6,13 @@
 
 pub mod applets;
 pub mod ask;
+pub mod budget;
 pub mod compact;
 mod desk;
 pub mod feed;
 pub mod guard;
 pub mod host;
+pub mod ledger;
 pub mod ports;
 pub mod prompt;
 pub mod roster;

@@ -153,7 +153,7 @@ fn compaction_complete(compaction: &Compaction) -> Body<'_> {
             post_compaction_tokens: Some(*tokens_after),
             summary_content: Some(summary),
         },
-        Compaction::Failed { reason } => Body::CompactionComplete {
+        Compaction::Failed { reason, .. } => Body::CompactionComplete {
             success: false,
             error: Some(reason),
             pre_compaction_tokens: None,
@@ -191,6 +191,7 @@ fn error_type(kind: Failure) -> &'static str {
         Failure::Network => "network",
         Failure::Protocol => "query",
         Failure::NoModel => "model",
+        Failure::OverBudget => "budget",
         Failure::Internal => "internal",
     }
 }
@@ -219,6 +220,12 @@ fn passing(session: SessionId, after: Seq, at: Timestamp, signal: &Signal) -> Ve
                 format!("{reason}; trying again in {seconds:.0} s ({attempt} of {attempts})");
             let body = Body::Info { info_type: "retry", message: &message };
             let id = derive(session, after, RETRY + u64::from(*attempt));
+            vec![write(&ephemeral(id, body))]
+        }
+        Signal::NearBudget(standing) => {
+            let message = standing.to_string();
+            let body = Body::Info { info_type: "budget", message: &message };
+            let id = derive(session, after, BUDGET + standing.limit.place as u64);
             vec![write(&ephemeral(id, body))]
         }
         Signal::Unrecorded { reason } => {
@@ -329,6 +336,7 @@ const CONTEXT: u64 = 5 << 56;
 const MESSAGE: u64 = 6 << 56;
 const THOUGHT: u64 = 7 << 56;
 const RETRY: u64 = 8 << 56;
+const BUDGET: u64 = 9 << 56;
 
 fn event_id(session: SessionId, seq: Seq) -> Uuid {
     derive(session, seq, 0)

@@ -30,6 +30,10 @@ fn a_file_may_say_everything() {
         depth = 4
         [models]
         attempts = 3
+        [budgets]
+        day_usd = 5
+        month_tokens = 1000000
+        warn_at = 0.5
         [providers.local]
         kind = "openai-chat"
         base_url = "http://127.0.0.1:9911/v1"
@@ -40,6 +44,9 @@ fn a_file_may_say_everything() {
     assert_eq!(config.server.listen, "0.0.0.0:8080".parse().unwrap());
     assert_eq!(config.drain(), Duration::from_secs(3));
     assert_eq!(config.house().rest, Duration::from_mins(1));
+    let budgets = config.house().budgets;
+    assert_eq!((budgets.day_usd, budgets.month_tokens), (Some(5.0), Some(1_000_000)));
+    assert_eq!((budgets.session_usd, budgets.warn_at), (None, 0.5));
     assert_eq!((config.house().limits.calls, config.house().limits.depth), (5, 4));
 }
 

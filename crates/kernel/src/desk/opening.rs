@@ -9,6 +9,7 @@ use tokio::{
 
 use super::{Desk, FEED_DEPTH};
 use crate::{
+    budget::Purse,
     feed::Draft,
     ports::{Ports, StoreError},
     roster::Roster,
@@ -22,6 +23,7 @@ pub(crate) struct Opening {
     pub id: SessionId,
     pub ports: Ports,
     pub roster: Arc<Roster>,
+    pub purse: Arc<Purse>,
     /// Let go after so long without a wish, a turn or a listener.
     pub rest: Duration,
     /// How often a model is asked before a passing failure counts as one.
@@ -52,7 +54,7 @@ impl Opening {
     }
 
     fn desk(self, state: Arc<State>) -> (Desk, Session, mpsc::Receiver<Command>) {
-        let Self { id, ports, roster, rest, attempts } = self;
+        let Self { id, ports, roster, purse, rest, attempts } = self;
         let (inbox, commands) = mpsc::channel(32);
         let (life, alive) = watch::channel(());
         let session = Session { id, inbox, log: ports.log.clone(), life: alive.clone() };
@@ -60,12 +62,14 @@ impl Opening {
             id,
             state,
             roster,
+            purse,
             rest,
             attempts,
             inbox: session.inbox.downgrade(),
             alive,
             feed: broadcast::Sender::new(FEED_DEPTH),
             draft: Draft::default(),
+            heard: None,
             running: None,
             owed: None,
             closing: false,
