@@ -84,17 +84,17 @@ async fn told(args: &UsageArgs) -> anyhow::Result<String> {
 
 async fn read(client: &Client, days: u16) -> anyhow::Result<String> {
     let used: Usage = client.usage(days).await?;
-    let tables = [by_model(&used), by_day(&used.by_day), budgets(&used.budgets)];
+    let tables = [Some(by_model(&used)), by_day(&used.by_day), budgets(&used.budgets)];
     Ok(tables.into_iter().flatten().collect::<Vec<_>>().join("\n"))
 }
 
-fn by_model(used: &Usage) -> Option<String> {
+fn by_model(used: &Usage) -> String {
     if used.by_model.is_empty() {
-        return Some("Nothing was used yet.\n".to_owned());
+        return "Nothing was used yet.\n".to_owned();
     }
     let rows = used.by_model.iter().map(|it| row([&it.model], it.total));
     let sum = (used.by_model.len() > 1).then(|| row(["all"], used.total));
-    Some(table(&head(["MODEL"]), rows.chain(sum)))
+    table(&head(["MODEL"]), rows.chain(sum))
 }
 
 fn by_day(days: &[DayUsage]) -> Option<String> {
@@ -157,7 +157,7 @@ mod tests {
         serde_json::from_value(used).unwrap()
     }
 
-    fn total(requests: u64, input: u64, cost: f64, more: Value) -> Value {
+    fn total(requests: u64, input: u64, cost: f64, more: &Value) -> Value {
         let mut total = json!({ "requests": requests, "inputTokens": input, "outputTokens": 7,
                                 "reasoningTokens": 1, "cost": cost });
         total.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -166,13 +166,13 @@ mod tests {
 
     #[test]
     fn numbers_stand_under_each_other() {
-        let demo = |requests| total(requests, 1200, 0.0, json!({ "model": "demo" }));
-        let dear = total(1, 30, 0.25, json!({ "model": "anthropic/opus" }));
+        let demo = |requests| total(requests, 1200, 0.0, &json!({ "model": "demo" }));
+        let dear = total(1, 30, 0.25, &json!({ "model": "anthropic/opus" }));
         let used = read(json!({
             "usage": null,
-            "total": total(13, 1230, 0.25, json!({})),
+            "total": total(13, 1230, 0.25, &json!({})),
             "byModel": [dear, demo(12)],
-            "byDay": [total(2, 1, 0.0, json!({ "day": "2026-02-01", "models": [dear, demo(1)] }))],
+            "byDay": [total(2, 1, 0.0, &json!({ "day": "2026-02-01", "models": [dear, demo(1)] }))],
             "budgets": [
                 { "name": "day_usd", "limit": 5.0, "spent": 0.25, "state": "ok" },
                 { "name": "month_tokens", "limit": 1000, "spent": 1237, "state": "spent" },
@@ -184,7 +184,7 @@ anthropic/opus         1     30       7  $0.2500
 demo                  12   1200       7  $0.0000
 all                   13   1230       7  $0.2500
 ";
-        assert_eq!(by_model(&used).as_deref(), Some(models));
+        assert_eq!(by_model(&used), models);
         let days = "\
 DAY         MODEL           REQUESTS  INPUT  OUTPUT     COST
 2026-02-01  anthropic/opus         1     30       7  $0.2500

@@ -66,9 +66,8 @@ pub(crate) async fn sum_up(
         match piece? {
             Piece::Text(more) => text.push_str(&more),
             Piece::Usage(usage) => meter.count(usage).await,
-            Piece::Reasoning(_) | Piece::Calling { .. } | Piece::Call { .. } | Piece::Trace(_) => {
-                ()
-            }
+            // Only its words are wanted.
+            _ => (),
         }
     }
     if text.trim().is_empty() {

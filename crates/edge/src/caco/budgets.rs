@@ -7,7 +7,7 @@ use kernel::{
     budget::{self, Amount, ChangeError, Level, Purse},
     update::SessionId,
 };
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
@@ -65,39 +65,47 @@ impl Budgets {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    #[serde(default, deserialize_with = "said")]
+    #[serde(default)]
     #[schema(value_type = Option<f64>)]
-    session_usd: Option<Option<f64>>,
-    #[serde(default, deserialize_with = "said")]
+    session_usd: Said<f64>,
+    #[serde(default)]
     #[schema(value_type = Option<f64>)]
-    day_usd: Option<Option<f64>>,
-    #[serde(default, deserialize_with = "said")]
+    day_usd: Said<f64>,
+    #[serde(default)]
     #[schema(value_type = Option<f64>)]
-    month_usd: Option<Option<f64>>,
-    #[serde(default, deserialize_with = "said")]
+    month_usd: Said<f64>,
+    #[serde(default)]
     #[schema(value_type = Option<u64>)]
-    session_tokens: Option<Option<u64>>,
-    #[serde(default, deserialize_with = "said")]
+    session_tokens: Said<u64>,
+    #[serde(default)]
     #[schema(value_type = Option<u64>)]
-    day_tokens: Option<Option<u64>>,
-    #[serde(default, deserialize_with = "said")]
+    day_tokens: Said<u64>,
+    #[serde(default)]
     #[schema(value_type = Option<u64>)]
-    month_tokens: Option<Option<u64>>,
+    month_tokens: Said<u64>,
     warn_at: Option<f64>,
 }
 
-/// A value that is there, though it may be null.
-fn said<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
+/// What is said of a limit.
+#[derive(Default, Deserialize)]
+#[serde(from = "Option<T>", bound = "T: Deserialize<'de>")]
+enum Said<T> {
+    #[default]
+    Nothing,
+    Limit(Option<T>),
+}
+
+impl<T> From<Option<T>> for Said<T> {
+    fn from(limit: Option<T>) -> Self {
+        Self::Limit(limit)
+    }
 }
 
 impl Change {
     fn apply(self, budgets: &mut budget::Budgets) {
-        fn set<T>(value: &mut T, said: Option<T>) {
-            if let Some(said) = said {
-                *value = said;
+        fn set<T>(limit: &mut Option<T>, said: Said<T>) {
+            if let Said::Limit(said) = said {
+                *limit = said;
             }
         }
         set(&mut budgets.session_usd, self.session_usd);
@@ -106,7 +114,7 @@ impl Change {
         set(&mut budgets.session_tokens, self.session_tokens);
         set(&mut budgets.day_tokens, self.day_tokens);
         set(&mut budgets.month_tokens, self.month_tokens);
-        set(&mut budgets.warn_at, self.warn_at);
+        budgets.warn_at = self.warn_at.unwrap_or(budgets.warn_at);
     }
 }
 

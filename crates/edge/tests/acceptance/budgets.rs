@@ -9,7 +9,7 @@ async fn put(house: &House, change: Value) -> (u16, Value) {
     house.ask("PUT", "/api/budgets").json(&change).send().await.json()
 }
 
-fn budgets(change: Value, source: &str) -> Value {
+fn budgets(change: &Value, source: &str) -> Value {
     let mut all = json!({
         "session_usd": null, "day_usd": null, "month_usd": null, "session_tokens": null,
         "day_tokens": null, "month_tokens": null, "warn_at": 0.8, "source": source,
@@ -25,14 +25,14 @@ async fn standings(house: &House) -> Value {
 #[tokio::test]
 async fn budgets_are_set_and_unset_and_outlive_the_server() {
     let mut house = House::new([]).await;
-    let none = budgets(json!({}), "config");
+    let none = budgets(&json!({}), "config");
     assert_eq!(house.get("/api/budgets").await, (200, none.clone()));
     let change = json!({ "day_usd": 5, "month_tokens": 1000 });
-    let set = budgets(json!({ "day_usd": 5.0, "month_tokens": 1000 }), "api");
+    let set = budgets(&json!({ "day_usd": 5.0, "month_tokens": 1000 }), "api");
     assert_eq!(put(&house, change).await, (200, set.clone()));
     house.restart().await;
     assert_eq!(house.get("/api/budgets").await, (200, set));
-    let less = budgets(json!({ "month_tokens": 1000, "warn_at": 0.5 }), "api");
+    let less = budgets(&json!({ "month_tokens": 1000, "warn_at": 0.5 }), "api");
     assert_eq!(put(&house, json!({ "day_usd": null, "warn_at": 0.5 })).await, (200, less.clone()));
     for (change, message) in [
         (json!({ "day_usd": -1 }), "day_usd must be an amount of US dollars, 0 or more"),

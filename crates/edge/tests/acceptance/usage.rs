@@ -131,21 +131,17 @@ async fn what_other_programs_use_is_counted_however_they_ask() {
     let house = House::new([]).await;
     house.world.model.otherwise(vec![text("well"), priced(7, 3, 0.25)]);
     let messages = json!([{ "role": "user", "content": "hi" }]);
-    for (count, (path, stream)) in [
-        ("chat/completions", false),
-        ("chat/completions", true),
-        ("responses", false),
-        ("responses", true),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    for (path, stream, requests, cost) in [
+        ("chat/completions", false, 1, 0.25),
+        ("chat/completions", true, 2, 0.5),
+        ("responses", false, 3, 0.75),
+        ("responses", true, 4, 1.0),
+    ] {
         let body =
             json!({ "model": "test", "messages": messages, "input": "hi", "stream": stream });
         let reply = house.ask("POST", &format!("/v1/{path}")).json(&body).send().await;
         assert!(reply.text().contains("well"));
-        let requests = count as u64 + 1;
-        let expected = total(requests, 7 * requests, 3 * requests, 0.25 * requests as f64);
+        let expected = total(requests, 7 * requests, 3 * requests, cost);
         let used = used(&house).await;
         assert_eq!((&used["total"], &used["bySession"]), (&expected, &json!([])), "{path}");
         assert_eq!(used["byModel"], json!([model("test", expected)]));

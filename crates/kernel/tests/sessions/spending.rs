@@ -93,7 +93,7 @@ async fn each_step_is_put_down_to_its_day_and_to_the_model_that_answered() {
     let today = world.clock.today();
     let steps = Sum::of(whole).plus(sum(1, 1, 1, 0.0));
     let first = Spending { day: today, model: "test".into(), sum: steps };
-    assert_eq!(ledger(&world).await, [first.clone()]);
+    assert_eq!(ledger(&world).await, std::slice::from_ref(&first));
     host.amend(id, Amendment { model: Some("test".into()), ..Amendment::default() }).await.unwrap();
     world.clock.advance(SignedDuration::from_hours(24));
     say(&host, id, "and now?").await;
