@@ -66,6 +66,7 @@ async fn listen(folder: &std::path::Path) -> anyhow::Result<Vec<Duration>> {
     let ports = Ports {
         log: store.clone(),
         catalog: store.clone(),
+        ledger: store.clone(),
         attic: store,
         models: Arc::new(OneModel::new("metronome", Arc::new(model.clone()))),
         tools: Arc::new(Toolbox::default()),

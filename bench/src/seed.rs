@@ -72,15 +72,7 @@ fn turn(first: u64, question: &str, answer: &str) -> [Fact; 4] {
     [
         Fact::Said { message: Message::from_user(question), queued: None },
         Fact::StepStarted { index: 0 },
-        Fact::Answered(Answer {
-            step: Seq(first + 1),
-            text: answer.to_owned(),
-            reasoning: String::new(),
-            calls: Vec::new(),
-            usage: None,
-            trace: None,
-            partial: false,
-        }),
+        Fact::Answered(Answer { text: answer.to_owned(), ..Answer::to(Seq(first + 1)) }),
         Fact::TurnEnded(Outcome::Finished),
     ]
 }

@@ -40,6 +40,8 @@ pub enum Command {
     Ask(AskArgs),
     /// List the models, try one, choose the default, look for more
     Models(ModelsArgs),
+    /// Print what was used, by model and by day, and how the budgets stand
+    Usage(UsageArgs),
     /// Show, replace or revoke the API key; keep the keys of providers
     Key(KeyArgs),
     /// Look for what is wrong, and say how to fix it
@@ -242,6 +244,36 @@ Examples:
   megaron models default ollama/llama3.2";
 
 #[derive(Clone, Debug, Args)]
+#[command(after_help = USAGE_HELP)]
+pub struct UsageArgs {
+    /// How many days to show, today included
+    #[arg(
+        long,
+        env = "MEGARON_DAYS",
+        hide_env_values = true,
+        value_name = "N",
+        default_value_t = 31,
+        value_parser = clap::value_parser!(u16).range(1..=366)
+    )]
+    pub days: u16,
+    /// Print the server's answer as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub home: DataDir,
+}
+
+const USAGE_HELP: &str = "\
+Asks the running server; exits with 3 if there is none. Costs are in US dollars, as far as
+prices are known: `price` of a provider in config.toml sets them. Budgets are there as well,
+under [budgets].
+
+Examples:
+  megaron usage
+  megaron usage --days 1
+  megaron usage --json | jq .total.cost";
+
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "Exits with 1 when something is wrong (✗). A remark (!) is not a failure.")]
 pub struct DoctorArgs {
     #[command(flatten)]
@@ -300,7 +332,9 @@ mod tests {
 
     #[test]
     fn the_words_of_help_fit_a_terminal() {
-        for text in [FIRST_STEPS, COMPLETIONS_HELP, SERVE_HELP, ASK_HELP, KEY_HELP, MODELS_HELP] {
+        for text in
+            [FIRST_STEPS, COMPLETIONS_HELP, SERVE_HELP, ASK_HELP, KEY_HELP, MODELS_HELP, USAGE_HELP]
+        {
             for line in text.lines() {
                 assert!(line.chars().count() <= 100, "{line}");
             }

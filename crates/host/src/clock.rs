@@ -1,6 +1,6 @@
 //! Time and chance as this machine has them.
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use kernel::ports::Clock;
 use uuid::Uuid;
 
@@ -12,6 +12,10 @@ impl Clock for SystemClock {
         let now = Timestamp::now();
         // Whole milliseconds, as they are written on every wire: what was stored reads back equal.
         Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
+    }
+
+    fn today(&self) -> Date {
+        self.now().to_zoned(TimeZone::system()).date()
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the port that others take ids from")]

@@ -20,6 +20,7 @@ use anyhow::Context as _;
 use jiff::SignedDuration;
 use kernel::{
     approvals::{Mode, Rules},
+    budget::Budgets,
     guard::Limits,
 };
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,7 @@ pub struct Config {
     pub agents: Agents,
     pub models: Models,
     pub approvals: Approvals,
+    pub budgets: Budgets,
     /// By a name that the person gave.
     pub providers: BTreeMap<String, Provider>,
 }
@@ -88,6 +90,7 @@ impl Default for Config {
             agents: Agents::default(),
             models: Models::default(),
             approvals: Approvals::default(),
+            budgets: Budgets::default(),
             providers: BTreeMap::new(),
         }
     }
@@ -157,6 +160,7 @@ impl Config {
                 "allowed_hosts: `{host}` is not a bare host name like `megaron.example`"
             );
         }
+        config.budgets.check().context("[budgets]")?;
         for name in config.providers.keys() {
             provider::check_name(name)?;
         }
@@ -190,7 +194,8 @@ impl Config {
         let minutes = |count: NonZeroU32| Duration::from_mins(count.get().into());
         let (patience, unattended) = (minutes(patience_minutes), minutes(unattended_minutes));
         let rules = Rules { mode, patience, unattended };
-        kernel::host::Settings { rest, limits, attempts: self.models.attempts.get(), rules }
+        let (attempts, budgets) = (self.models.attempts.get(), self.budgets);
+        kernel::host::Settings { rest, limits, attempts, rules, budgets }
     }
 }
 

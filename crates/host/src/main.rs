@@ -17,6 +17,7 @@ mod prompt;
 mod secrets;
 mod serve;
 mod stops;
+mod usage;
 mod wire;
 
 use std::{process::ExitCode, time::Duration};
@@ -43,6 +44,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Ask(args) => wait_for(ask::run(args)),
         Command::Key(args) => key::run(&args),
         Command::Models(args) => wait_for(minds::run(args)),
+        Command::Usage(args) => wait_for(usage::run(args)),
         Command::Doctor(args) => wait_for(doctor::run(args)),
         Command::Config(args) => {
             print!("{}", config::effective(&args)?);

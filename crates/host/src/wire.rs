@@ -57,6 +57,7 @@ impl Rooms {
         let ports = Ports {
             log: store.clone(),
             catalog: store.clone(),
+            ledger: store.clone(),
             attic: store,
             models,
             tools: Arc::new(toolbox),

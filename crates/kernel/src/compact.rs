@@ -7,7 +7,8 @@ use crate::{
     prompt::{self, Part, Prompt},
     state::State,
     tokens,
-    update::{Compaction, Entry, Fact, Failure, Seq, SessionId},
+    turn::Meter,
+    update::{Entry, Fact, Failure, Seq, SessionId},
 };
 
 const PAGE: usize = 128;
@@ -27,8 +28,16 @@ pub(crate) enum CompactError {
     Model(#[from] ModelError),
 }
 
+/// What a model is shown in place of everything up to `upto`.
+pub(crate) struct Summary {
+    pub text: String,
+    pub upto: Seq,
+    pub tokens_before: u64,
+    pub tokens_after: u64,
+}
+
 /// Asks the model for a summary of all but the newest steps, as far as those take up no more than
-/// `keep` tokens.
+/// `keep` tokens; tells what it used as soon as that is known.
 pub(crate) async fn sum_up(
     log: &dyn Log,
     session: SessionId,
@@ -36,7 +45,8 @@ pub(crate) async fn sum_up(
     model: &dyn Model,
     system: String,
     keep: u64,
-) -> Result<Compaction, CompactError> {
+    meter: &mut Meter<'_>,
+) -> Result<Summary, CompactError> {
     // What is being summed up must fit as well; the instruction takes little.
     let room = model.window().saturating_sub(model.reserve()) / 10 * 9;
     let past = |upto| State { last: upto, turn: None, ..state.clone() };
@@ -47,22 +57,25 @@ pub(crate) async fn sum_up(
         upto = state.last;
         parts = prompt::recall(log, session, &past(upto), room).await?;
     }
-    let before = parts.iter().map(tokens::of_part).sum();
+    let tokens_before = parts.iter().map(tokens::of_part).sum();
     parts.push(Part::User { text: INSTRUCTION.to_owned(), images: Vec::new() });
     let prompt = Prompt { system, parts, tools: Vec::new() };
-    let mut summary = String::new();
+    let mut text = String::new();
     let mut pieces = model.stream(&prompt);
     while let Some(piece) = pieces.next().await {
-        if let Piece::Text(text) = piece? {
-            summary.push_str(&text);
+        match piece? {
+            Piece::Text(more) => text.push_str(&more),
+            Piece::Usage(usage) => meter.count(usage).await,
+            // Only its words are wanted.
+            _ => (),
         }
     }
-    if summary.trim().is_empty() {
+    if text.trim().is_empty() {
         let message = "the model gave no summary";
         return Err(ModelError::new(Failure::Protocol, message).into());
     }
-    let tokens_after = tokens::of_text(&summary);
-    Ok(Compaction::Done { summary, upto, tokens_before: before, tokens_after })
+    let tokens_after = tokens::of_text(&text);
+    Ok(Summary { text, upto, tokens_before, tokens_after })
 }
 
 /// The last fact to sum up: where the newest steps that fit into `keep` tokens begin.

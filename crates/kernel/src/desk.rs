@@ -14,7 +14,9 @@ use uuid::Uuid;
 
 use crate::{
     approvals::Approvals,
+    budget::Purse,
     feed::{Draft, Following, Told},
+    ledger::Spending,
     ports::{Batch, Ports, StoreError},
     question::Verdict,
     roster::Roster,
@@ -24,7 +26,7 @@ use crate::{
     turn::{Report, Turn, TurnError},
     update::{
         Amendment, Answer, Command, Compaction, Entry, Fact, Failure, Message, Outcome, Output,
-        Seq, SessionId, Signal, Update, WhenBusy,
+        Seq, SessionId, Signal, Update, Usage, WhenBusy,
     },
 };
 
@@ -47,6 +49,7 @@ struct Desk {
     ports: Ports,
     roster: Arc<Roster>,
     approvals: Arc<Approvals>,
+    purse: Arc<Purse>,
     rest: Duration,
     attempts: u32,
     state: Arc<State>,
@@ -54,10 +57,12 @@ struct Desk {
     /// Weak, or the session would keep itself open.
     inbox: mpsc::WeakSender<Command>,
     alive: watch::Receiver<()>,
-    /// The one thing here not made of facts.
+    /// Like what follows not made of facts.
     draft: Draft,
     /// Who waits for the answers to open questions.
     waiting: HashMap<Uuid, oneshot::Sender<Verdict>>,
+    /// What the model has said it used, and of which model, until that is on record.
+    heard: Option<(String, Usage)>,
     running: Option<Running>,
     /// How a turn ended that could not be recorded, for want of storage.
     owed: Option<Outcome>,
@@ -170,7 +175,7 @@ impl Desk {
                 if pausing {
                     // As after a crash, it goes on from the question.
                     self.running = None;
-                } else if now && self.running.take().is_some() {
+                } else if now && self.cut_short() {
                     self.owed = Some(Outcome::Interrupted);
                     self.settle().await.ok();
                 }
@@ -208,13 +213,24 @@ impl Desk {
     }
 
     async fn cancel(&mut self) -> Result<bool, StoreError> {
-        if self.running.take().is_none() {
+        if !self.cut_short() {
             self.settle().await?;
             return Ok(false);
         }
         self.owed = Some(Outcome::Cancelled);
         self.settle().await?;
         Ok(true)
+    }
+
+    /// Forgets the running turn, but not what it has said it used; says whether there was one.
+    fn cut_short(&mut self) -> bool {
+        let Some(mut running) = self.running.take() else { return false };
+        while let Ok(report) = running.reports.try_recv() {
+            if let Report::Used { model, usage } = report {
+                self.heard = Some((model, usage));
+            }
+        }
+        true
     }
 
     async fn amend(&mut self, amendment: Amendment) -> Result<(), StoreError> {
@@ -266,9 +282,10 @@ impl Desk {
         let session = Session { id: self.id, inbox, log, life: self.alive.clone() };
         let (sender, reports) = mpsc::channel(BATCH);
         let cwd = self.ports.cwd(&self.state.cwd);
-        let (ports, attempts) = (self.ports.clone(), self.attempts);
+        let (ports, attempts, purse) = (self.ports.clone(), self.attempts, self.purse.clone());
         let (approvals, roster) = (self.approvals.clone(), self.roster.clone());
-        let turn = Turn { ports, approvals, roster, session, cwd, flow, attempts, reports: sender };
+        let turn =
+            Turn { ports, purse, approvals, roster, session, cwd, flow, attempts, reports: sender };
         self.running = Some(Running { task: tokio::spawn(work(turn)), reports });
     }
 
@@ -294,6 +311,7 @@ impl Desk {
         for report in reports {
             match report {
                 Report::Signal(signal) => signals.push(self.note(signal)),
+                Report::Used { model, usage } => self.heard = Some((model, usage)),
                 Report::Fact(fact, stored) => {
                     self.publish(std::mem::take(&mut signals));
                     match self.record(vec![fact]).await {
@@ -365,15 +383,22 @@ impl Desk {
     /// Keeps what was heard of an unfinished sentence, marks open calls, and ends the turn.
     async fn end(&mut self, outcome: Outcome) -> Result<(), StoreError> {
         let mut facts = Vec::new();
+        let (mut model, mut usage) = self.heard.clone().unzip();
         if self.state.compacting {
             let reason = format!("it was {}", outcome.name());
-            facts.push(Fact::CompactionEnded(Compaction::Failed { reason }));
+            let (model, usage) = (model.take().unwrap_or_default(), usage.take());
+            facts.push(Fact::CompactionEnded(Compaction::Failed { reason, model, usage }));
         }
         if let Some(turn) = &self.state.turn {
-            if let (Some(step), false) = (turn.step, self.draft.is_empty()) {
+            // Also if nothing was said: what was used for it is to be counted.
+            if let Some(step) = turn.step
+                && (usage.is_some() || !self.draft.is_empty())
+            {
                 facts.push(Fact::Answered(Answer {
                     text: self.draft.text.clone(),
                     reasoning: self.draft.reasoning.clone(),
+                    model: model.unwrap_or_default(),
+                    usage,
                     partial: true,
                     ..Answer::to(step)
                 }));
@@ -403,7 +428,7 @@ impl Desk {
         if facts.is_empty() {
             return Ok(());
         }
-        let at = self.ports.clock.now();
+        let (at, today) = (self.ports.clock.now(), self.ports.clock.today());
         let mut state = State::clone(&self.state);
         let mut entries = Vec::with_capacity(facts.len());
         let mut ends_draft = false;
@@ -413,9 +438,20 @@ impl Desk {
             state.apply(&entry);
             entries.push(entry);
         }
-        let (session, state) = (self.id, Arc::new(state));
-        let batch = Batch { session, entries: entries.clone(), state: state.clone(), ends_draft };
+        let state = Arc::new(state);
+        let spent = entries.iter().filter_map(|entry| Spending::of(&entry.fact, today)).collect();
+        let batch = Batch {
+            session: self.id,
+            entries: entries.clone(),
+            state: state.clone(),
+            spent,
+            ends_draft,
+        };
         self.ports.log.append(batch).await?;
+        let settles = |entry: &Arc<Entry>| matches!(entry.fact, Fact::CompactionEnded(_));
+        if ends_draft || entries.iter().any(settles) {
+            self.heard = None;
+        }
         metrics::counter!("megaron_facts_total").increment(entries.len() as u64);
         self.roster.update(self.id, &state, &entries);
         self.state = state;
@@ -447,6 +483,7 @@ impl Desk {
             | Signal::Printed { .. }
             | Signal::Progress { .. }
             | Signal::Retrying { .. }
+            | Signal::NearBudget(_)
             | Signal::Unrecorded { .. } => (),
         }
         Update::Signal { after: self.state.last, at: self.ports.clock.now(), signal }

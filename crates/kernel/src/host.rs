@@ -16,6 +16,7 @@ use tokio::sync::OwnedMutexGuard;
 use crate::{
     applets::Applets,
     approvals::{Approvals, Rules},
+    budget::{Budgets, Purse},
     desk::Opening,
     feed::Feed,
     guard::{Guard, Limits, Rejected},
@@ -39,6 +40,8 @@ pub struct Settings {
     pub attempts: u32,
     /// What needs a person's yes.
     pub rules: Rules,
+    /// What holds while nobody has set others.
+    pub budgets: Budgets,
 }
 
 impl Default for Settings {
@@ -48,6 +51,7 @@ impl Default for Settings {
             limits: Limits::default(),
             attempts: 5,
             rules: Rules::default(),
+            budgets: Budgets::default(),
         }
     }
 }
@@ -57,6 +61,7 @@ pub struct Host {
     pub roster: Arc<Roster>,
     pub applets: Arc<Applets>,
     pub approvals: Arc<Approvals>,
+    pub purse: Arc<Purse>,
     guard: Guard,
     settings: Settings,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
@@ -110,8 +115,10 @@ impl Host {
             ports.clock.clone(),
             roster.clone(),
         );
+        let purse = Purse::open(&ports, roster.clone(), settings.budgets).await?;
         Ok(Arc::new(Self {
             approvals: Arc::new(approvals.await?),
+            purse: Arc::new(purse),
             applets: Arc::new(Applets::new(ports.catalog.clone(), roster.clone())),
             guard: Guard::new(settings.limits),
             settings,
@@ -321,9 +328,9 @@ impl Host {
             return Err(OpenError::Closing);
         }
         let (ports, roster) = (self.ports.clone(), self.roster.clone());
-        let approvals = self.approvals.clone();
+        let (approvals, purse) = (self.approvals.clone(), self.purse.clone());
         let Settings { rest, attempts, .. } = self.settings;
-        Ok(Opening { id, ports, roster, approvals, rest, attempts })
+        Ok(Opening { id, ports, roster, approvals, purse, rest, attempts })
     }
 
     fn room(&self, id: SessionId) -> Arc<Room> {

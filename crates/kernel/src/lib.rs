@@ -7,12 +7,14 @@
 pub mod applets;
 pub mod approvals;
 pub mod ask;
+pub mod budget;
 pub mod compact;
 mod desk;
 pub mod feed;
 pub mod guard;
 pub mod host;
 pub mod inbox;
+pub mod ledger;
 pub mod ports;
 pub mod prompt;
 pub mod question;

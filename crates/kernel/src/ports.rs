@@ -1,14 +1,15 @@
 //! What the kernel needs from the world.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{ops::RangeInclusive, path::PathBuf, sync::Arc, time::Duration};
 
 use futures::{future::BoxFuture, stream::BoxStream};
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
+    ledger::Spending,
     prompt::Prompt,
     state::State,
     toolbox::Toolbox,
@@ -47,6 +48,8 @@ pub struct Batch {
     /// In order and without a hole, beginning right after what is stored.
     pub entries: Vec<Arc<Entry>>,
     pub state: Arc<State>,
+    /// What these facts say was used, for the [`Ledger`].
+    pub spent: Vec<Spending>,
     /// Whether what was drafted is now said, or never will be.
     pub ends_draft: bool,
 }
@@ -121,6 +124,16 @@ impl dyn Catalog {
     }
 }
 
+/// What was used, for ever: it outlives the sessions that it was used for.
+pub trait Ledger: Send + Sync {
+    /// Adds what was used outside of every session. Returns once that would survive a power cut; what
+    /// a session uses comes with its facts, in [`Batch::spent`].
+    fn spend(&self, spending: Spending) -> Stored<'_, ()>;
+
+    /// What was used on each of these days of each model, by day and then by model.
+    fn spending(&self, days: RangeInclusive<Date>) -> Stored<'_, Vec<Spending>>;
+}
+
 /// Files that came with messages.
 pub trait Attic: Send + Sync {
     /// Returns once the file would survive a power cut.
@@ -137,6 +150,11 @@ pub trait Model: Send + Sync {
     /// How many of them are kept free for the answer.
     fn reserve(&self) -> u64 {
         (self.window() / 8).min(16_000)
+    }
+
+    /// Whether nobody pays for it, however much is asked.
+    fn is_free(&self) -> bool {
+        false
     }
 
     /// Dropping the stream stops the request.
@@ -224,6 +242,8 @@ pub struct Brief {
 /// Time and chance.
 pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
+    /// The day it is where the owner lives.
+    fn today(&self) -> Date;
     /// A new name that sorts after earlier ones.
     fn id(&self) -> Uuid;
     /// Anything from 0 to 1, for waits that should not all end at once.
@@ -235,6 +255,7 @@ pub trait Clock: Send + Sync {
 pub struct Ports {
     pub log: Arc<dyn Log>,
     pub catalog: Arc<dyn Catalog>,
+    pub ledger: Arc<dyn Ledger>,
     pub attic: Arc<dyn Attic>,
     pub models: Arc<dyn Models>,
     pub tools: Arc<Toolbox>,

@@ -57,6 +57,12 @@ impl Part {
             Fact::Said { message, .. } => {
                 Some(Self::User { text: marked(&message), images: message.attachments })
             }
+            // Kept for what it used alone.
+            Fact::Answered(Answer { partial: true, text, reasoning, calls, .. })
+                if text.is_empty() && reasoning.is_empty() && calls.is_empty() =>
+            {
+                None
+            }
             Fact::Answered(Answer { text, reasoning, calls, trace, .. }) => {
                 Some(Self::Assistant { text, reasoning, calls, trace })
             }

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::{
     approvals::Mode,
+    ledger,
     question::{About, Question, Verdict},
     tasks::Task,
     update::{
@@ -103,6 +104,14 @@ pub struct Spent {
     pub cost: f64,
 }
 
+impl Spent {
+    fn add(&mut self, usage: Usage) {
+        self.input_tokens = self.input_tokens.saturating_add(usage.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(usage.output_tokens);
+        self.cost = (self.cost + usage.dollars()).min(f64::MAX);
+    }
+}
+
 /// The past that a model is shown as a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SummedUp {
@@ -138,6 +147,9 @@ pub struct OpenTurn {
 impl State {
     pub fn apply(&mut self, Entry { seq, at, fact }: &Entry) {
         self.last = *seq;
+        if let Some((_, usage)) = ledger::used(fact) {
+            self.spent.add(usage);
+        }
         match fact {
             Fact::Opened { cwd, model, name, parent } => {
                 self.parent = *parent;
@@ -176,12 +188,7 @@ impl State {
             }
             Fact::Answered(Answer { calls, usage, .. }) => {
                 if let Some(usage) = usage {
-                    let Usage { input_tokens, output_tokens, .. } = *usage;
-                    self.filled = Some(input_tokens.saturating_add(output_tokens));
-                    let spent = &mut self.spent;
-                    spent.input_tokens = spent.input_tokens.saturating_add(input_tokens);
-                    spent.output_tokens = spent.output_tokens.saturating_add(output_tokens);
-                    spent.cost += usage.cost.unwrap_or_default();
+                    self.filled = Some(usage.input_tokens.saturating_add(usage.output_tokens));
                 }
                 if let Some(call) = calls.last() {
                     self.intent = Some(call.title.clone());

@@ -9,7 +9,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     approvals::Approvals,
-    compact::{self, CompactError},
+    budget::Purse,
+    compact::{self, CompactError, Summary},
     ports::{Model, ModelError, Piece, Ports, StoreError},
     prompt::{self, Part, Prompt},
     roster::Roster,
@@ -29,12 +30,33 @@ pub(crate) enum Report {
     /// no tool runs for a call that could be lost.
     Fact(Fact, oneshot::Sender<Seq>),
     Signal(Signal),
+    /// The model has said what it used, which the answer will say as well, if it comes.
+    Used {
+        model: String,
+        usage: Usage,
+    },
+}
+
+/// Keeps what a model says it has used, and lets the session know at once: it may be cut short.
+pub(crate) struct Meter<'a> {
+    model: &'a str,
+    reports: &'a mpsc::Sender<Report>,
+    usage: Option<Usage>,
+}
+
+impl Meter<'_> {
+    pub async fn count(&mut self, usage: Usage) {
+        self.usage = Some(usage);
+        // An error only means that this turn is being cut short.
+        self.reports.send(Report::Used { model: self.model.to_owned(), usage }).await.ok();
+    }
 }
 
 pub(crate) struct Turn {
     pub ports: Ports,
     pub approvals: Arc<Approvals>,
     pub roster: Arc<Roster>,
+    pub purse: Arc<Purse>,
     pub session: Session,
     pub cwd: PathBuf,
     pub flow: String,
@@ -111,6 +133,7 @@ impl Turn {
                 prompt = self.make_room(&mut state, model.as_ref()).await?;
                 fill = Fill::of(&prompt);
             }
+            self.afford(model.as_ref()).await?;
             let step = self.record(Fact::StepStarted { index }).await?;
             let answer =
                 self.sample(model.as_ref(), &mut state, &mut prompt, step, &mut used).await?;
@@ -122,6 +145,7 @@ impl Turn {
                 self.signal(Signal::Intent { text: call.title.clone() }).await?;
             }
             self.record(Fact::Answered(answer)).await?;
+            self.warn().await?;
             if calls.is_empty() {
                 break;
             }
@@ -160,7 +184,24 @@ impl Turn {
     /// Sums up the past because somebody asked for it. That it has begun is on record.
     pub async fn sum_up(self, state: Arc<State>) -> Result<(), TurnError> {
         let model = self.model(&state)?;
+        if let Err(error) = self.purse.check(Some(self.session.id()), model.as_ref()).await {
+            let failed = Compaction::failed(error.to_string());
+            return self.record(Fact::CompactionEnded(failed)).await.map(drop);
+        }
         self.compact(&mut State::clone(&state), model.as_ref(), 0).await
+    }
+
+    /// Whether the model may be asked once more. Asked of nobody but the house.
+    async fn afford(&self, model: &dyn Model) -> Result<(), TurnError> {
+        Ok(self.purse.check(Some(self.session.id()), model).await?)
+    }
+
+    /// Tells those present of budgets that have come near their end.
+    async fn warn(&self) -> Result<(), TurnError> {
+        for standing in self.purse.news(self.session.id()).await? {
+            self.signal(Signal::NearBudget(standing)).await?;
+        }
+        Ok(())
     }
 
     fn model(&self, state: &State) -> Result<Arc<dyn Model>, ModelError> {
@@ -188,6 +229,7 @@ impl Turn {
     /// What the model is shown once the past is summed up. Should that fail, the oldest of it is
     /// left out instead.
     async fn make_room(&self, state: &mut State, model: &dyn Model) -> Result<Prompt, TurnError> {
+        self.afford(model).await?;
         state.last = self.record(Fact::CompactionStarted).await?;
         self.compact(state, model, model.window() / 4).await?;
         let room = model.window().saturating_sub(model.reserve()) / 10 * 8;
@@ -203,16 +245,23 @@ impl Turn {
     ) -> Result<(), TurnError> {
         let (log, session) = (self.ports.log.as_ref(), self.session.id());
         let system = self.system(state).await;
-        let ended = match compact::sum_up(log, session, state, model, system, keep).await {
-            Ok(done) => done,
-            Err(CompactError::Model(error)) => Compaction::Failed { reason: error.to_string() },
+        let name = state.model.clone();
+        let mut meter = Meter { model: &name, reports: &self.reports, usage: None };
+        let made = compact::sum_up(log, session, state, model, system, keep, &mut meter).await;
+        let usage = meter.usage;
+        let (upto, ended) = match made {
+            Ok(Summary { text: summary, upto, tokens_before, tokens_after }) => (
+                Some(upto),
+                Compaction::Done { summary, upto, tokens_before, tokens_after, model: name, usage },
+            ),
+            Err(CompactError::Model(error)) => {
+                let reason = error.to_string();
+                (None, Compaction::Failed { reason, model: name, usage })
+            }
             Err(CompactError::Store(error)) => return Err(error.into()),
         };
-        let upto = match &ended {
-            Compaction::Done { upto, .. } => Some(*upto),
-            Compaction::Failed { .. } => None,
-        };
         state.last = self.record(Fact::CompactionEnded(ended)).await?;
+        self.warn().await?;
         let at = state.last;
         state.summed_up = upto.map(|upto| SummedUp { upto, at }).or(state.summed_up);
         Ok(())
@@ -228,15 +277,17 @@ impl Turn {
         step: Seq,
         used: &mut HashSet<String>,
     ) -> Result<Answer, TurnError> {
-        let (mut attempt, mut roomy) = (1, false);
+        let (mut attempt, mut roomy, mut wasted) = (1, false, None);
         loop {
-            let mut answer = Answer::to(step);
+            let model_name = state.model.clone();
+            let mut answer = Answer { model: model_name, usage: wasted, ..Answer::to(step) };
             let Err(error) = self.listen(model, prompt, state, &mut answer, used).await? else {
                 return Ok(answer);
             };
             if !is_silent(&answer) {
                 return Err(error.into());
             }
+            wasted = answer.usage;
             if error.kind == Failure::ContextTooLong && !roomy {
                 roomy = true;
                 *prompt = self.make_room(state, model).await?;
@@ -270,7 +321,7 @@ impl Turn {
         used: &mut HashSet<String>,
     ) -> Result<Result<(), ModelError>, TurnError> {
         let mut pieces = model.stream(prompt);
-        let step = answer.step;
+        let (step, wasted) = (answer.step, answer.usage);
         while let Some(piece) = pieces.next().await {
             match piece {
                 Err(error) => return Ok(Err(error)),
@@ -298,7 +349,11 @@ impl Turn {
                 Ok(Piece::Trace(data)) => {
                     answer.trace = Some(Trace { model: state.model.clone(), data });
                 }
-                Ok(Piece::Usage(usage)) => answer.usage = Some(usage),
+                Ok(Piece::Usage(usage)) => {
+                    let usage = wasted.map_or(usage, |wasted| wasted.plus(usage));
+                    answer.usage = Some(usage);
+                    self.report(Report::Used { model: state.model.clone(), usage }).await?;
+                }
             }
         }
         Ok(Ok(()))

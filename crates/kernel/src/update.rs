@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::{
     approvals::Mode,
+    budget::Standing,
     feed::Following,
     ports::StoreError,
     question::{Question, Verdict},
@@ -199,7 +200,7 @@ pub enum Fact {
 }
 
 /// How an attempt to sum up the past went. The log keeps the past all the same.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "compaction", rename_all = "snake_case")]
 pub enum Compaction {
     Done {
@@ -208,10 +209,27 @@ pub enum Compaction {
         upto: Seq,
         tokens_before: u64,
         tokens_after: u64,
+        /// Who summed up.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        model: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
     },
     Failed {
         reason: String,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        model: String,
+        /// What was used in vain.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
     },
+}
+
+impl Compaction {
+    /// One that failed before anything was used.
+    pub fn failed(reason: impl Into<String>) -> Self {
+        Self::Failed { reason: reason.into(), model: String::new(), usage: None }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -285,6 +303,9 @@ pub struct Answer {
     /// The tools it wants run, in this order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolRequest>,
+    /// Who said it. Another may have been chosen since.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub model: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// What only the model that said it understands, to be shown to it again.
@@ -303,6 +324,7 @@ impl Answer {
             text: String::new(),
             reasoning: String::new(),
             calls: Vec::new(),
+            model: String::new(),
             usage: None,
             trace: None,
             partial: false,
@@ -436,6 +458,8 @@ pub enum Failure {
     Protocol,
     /// The session's model is not configured here.
     NoModel,
+    /// A budget of the house is spent; the model was not asked.
+    OverBudget,
     /// Something of our own broke.
     Internal,
 }
@@ -485,6 +509,8 @@ pub enum Signal {
         attempts: u32,
         wait: Duration,
     },
+    /// A budget has just come near its end, or to it.
+    NearBudget(Standing),
     /// The turn stopped, and for want of storage that could not be recorded.
     Unrecorded {
         reason: String,

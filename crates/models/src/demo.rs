@@ -41,6 +41,10 @@ impl Model for Demo {
         WINDOW
     }
 
+    fn is_free(&self) -> bool {
+        true
+    }
+
     fn stream(&self, prompt: &Prompt) -> BoxStream<'static, Result<Piece, ModelError>> {
         let scene = Scene::of(prompt);
         let script = script::parse(scene.message);

@@ -33,16 +33,32 @@ impl Price {
         Self { input, output, cache_read: Some(input / 10.0), cache_write: Some(input * 1.25) }
     }
 
+    fn parts(&self) -> [f64; 4] {
+        let cached = [self.cache_read, self.cache_write].map(|price| price.unwrap_or(self.input));
+        [self.input, self.output, cached[0], cached[1]]
+    }
+
+    /// Whether nothing is paid at all.
+    pub fn is_nothing(&self) -> bool {
+        self.parts().iter().all(|price| *price == 0.0)
+    }
+
+    /// Whether each is an amount of money.
+    pub fn is_sound(&self) -> bool {
+        self.parts().iter().all(|price| price.is_finite() && *price >= 0.0)
+    }
+
     pub fn of(&self, usage: &Usage) -> f64 {
         let cached = usage.cache_read_tokens.saturating_add(usage.cache_write_tokens);
         let fresh = usage.input_tokens.saturating_sub(cached);
-        let parts = [
-            (fresh, self.input),
-            (usage.cache_read_tokens, self.cache_read.unwrap_or(self.input)),
-            (usage.cache_write_tokens, self.cache_write.unwrap_or(self.input)),
-            (usage.output_tokens, self.output),
-        ];
-        parts.into_iter().map(|(tokens, price)| count(tokens) * price).sum::<f64>() / 1e6
+        let [read, written] = [usage.cache_read_tokens, usage.cache_write_tokens];
+        let counts = [fresh, usage.output_tokens, read, written];
+        counts
+            .into_iter()
+            .zip(self.parts())
+            .map(|(tokens, price)| count(tokens) * price)
+            .sum::<f64>()
+            / 1e6
     }
 }
 
@@ -154,5 +170,17 @@ mod tests {
             Price { input: 10.0, output: 20.0, cache_read: Some(1.0), cache_write: Some(12.5) };
         assert!((price.of(&usage) - (4.0 + 0.5 + 1.25 + 2.0)).abs() < 1e-9);
         assert!((Price::new(10.0, 20.0).of(&usage) - 12.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_price_is_an_amount_of_money_and_may_be_nothing() {
+        assert!(Price::new(0.0, 0.0).is_nothing() && !Price::new(0.0, 0.1).is_nothing());
+        assert!(!Price::new(0.0, 0.0).cached(0.1).is_nothing());
+        assert!(Price::new(0.0, 15.0).is_sound());
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(
+                !Price::new(bad, 1.0).is_sound() && !Price::new(1.0, 1.0).cached(bad).is_sound()
+            );
+        }
     }
 }

@@ -72,6 +72,8 @@ pub enum SettingsError {
     Proxy,
     #[error("silence_seconds must be more than 0")]
     Silence,
+    #[error("price must name US dollars for a million tokens, 0 or more each")]
+    Price,
     #[error("{0} must be more than 0")]
     Zero(&'static str),
 }
@@ -89,6 +91,9 @@ impl Provider {
             [("max_tokens", settings.max_tokens), ("context_window", settings.context_window)];
         if let Some((name, _)) = zero.into_iter().find(|(_, value)| *value == Some(0)) {
             return Err(SettingsError::Zero(name));
+        }
+        if settings.price.is_some_and(|price| !price.is_sound()) {
+            return Err(SettingsError::Price);
         }
         let base_url = base_url(settings.kind, settings.base_url.as_deref())?;
         let key = key(&settings, env)?;
@@ -233,7 +238,7 @@ impl Provider {
             Failure::NoModel => {
                 format!("{name} has no model {model}: {said}. Choose another for this session")
             }
-            Failure::Internal => said,
+            Failure::OverBudget | Failure::Internal => said,
         };
         ModelError { kind, message, wait }
     }

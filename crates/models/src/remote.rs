@@ -41,6 +41,13 @@ impl Model for Remote {
         known.unwrap_or_else(|| price::window(&self.model))
     }
 
+    fn is_free(&self) -> bool {
+        match self.price() {
+            Some(price) => price.is_nothing(),
+            None => self.provider.is_here(),
+        }
+    }
+
     fn stream(&self, prompt: &Prompt) -> BoxStream<'static, Result<Piece, ModelError>> {
         let asking = State::Asking(Box::new((self.clone(), prompt.clone())));
         stream::unfold(asking, State::next).boxed()

@@ -1,4 +1,4 @@
-//! Everything that lasts: the log, the catalog and the attic, in one folder by `SQLite`.
+//! Everything that lasts: the log, the catalog, the ledger and the attic, in one folder by `SQLite`.
 //!
 //! One thread writes, and commits whatever waits in one transaction; readers have connections of
 //! their own, so that nobody who reads waits for one who writes. Times are kept to the microsecond.
@@ -7,6 +7,7 @@ mod attic;
 mod catalog;
 mod drafts;
 mod files;
+mod ledger;
 mod log;
 mod open;
 mod readers;
@@ -90,6 +91,11 @@ impl Drop for Store {
             writer.join().ok();
         }
     }
+}
+
+/// Numbers this large are beyond what can be stored, and beyond any log.
+fn clamp(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` is given")]

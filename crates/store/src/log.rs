@@ -9,7 +9,7 @@ use kernel::{
 use rusqlite::{Connection, Params, Row};
 
 use crate::{
-    Store, unavailable,
+    Store, clamp, unavailable,
     work::{Append, Work},
     writer::Job,
 };
@@ -73,11 +73,6 @@ impl Log for Store {
         }
         .boxed()
     }
-}
-
-/// Numbers this large are beyond any log.
-fn clamp(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 fn entries(

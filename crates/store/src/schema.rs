@@ -5,7 +5,8 @@ use std::{fs, io, path::Path};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 /// Each takes the database from the version that is its index to the next.
-const MIGRATIONS: [&str; 1] = [include_str!("../migrations/1.sql")];
+const MIGRATIONS: [&str; 2] =
+    [include_str!("../migrations/1.sql"), include_str!("../migrations/2.sql")];
 /// `mgrn`
 const APPLICATION: i32 = 0x6d67_726e;
 

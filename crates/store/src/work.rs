@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use kernel::{
+    ledger::Spending,
     ports::{Batch, Shelf, StoreError},
     update::{Fact, SessionId},
 };
 use rusqlite::{Connection, OptionalExtension as _, Result};
 
-use crate::{drafts::Drafts, unavailable};
+use crate::{drafts::Drafts, ledger, unavailable};
 
 pub enum Work {
     Append(Append),
@@ -22,6 +23,7 @@ pub enum Work {
         shelf: Shelf,
         name: String,
     },
+    Spend(Spending),
     /// Nothing but the flush of drafts that comes with every transaction.
     Settle,
     LimitPages(u32),
@@ -32,6 +34,7 @@ pub struct Append {
     session: SessionId,
     rows: Vec<Row>,
     state: String,
+    spent: Vec<Spending>,
     ends_draft: bool,
 }
 
@@ -44,7 +47,7 @@ struct Row {
 
 impl Append {
     pub fn new(batch: &Batch) -> Result<Self, StoreError> {
-        let Batch { session, entries, state, ends_draft } = batch;
+        let Batch { session, entries, state, spent, ends_draft } = batch;
         let mut rows = Vec::with_capacity(entries.len());
         for entry in entries {
             rows.push(Row {
@@ -62,7 +65,8 @@ impl Append {
             return Err(StoreError::Conflict(*session));
         }
         let state = serde_json::to_string(state).map_err(unavailable)?;
-        Ok(Self { session: *session, rows, state, ends_draft: *ends_draft })
+        let (session, spent) = (*session, spent.clone());
+        Ok(Self { session, rows, state, spent, ends_draft: *ends_draft })
     }
 }
 
@@ -97,6 +101,7 @@ impl Work {
                     .prepare_cached("DELETE FROM records WHERE shelf = ?1 AND name = ?2")?
                     .execute((shelf.name(), name))?;
             }
+            Self::Spend(spending) => ledger::add(connection, &spending)?,
             Self::Settle => (),
             Self::LimitPages(pages) => connection.pragma_update(None, "max_page_count", pages)?,
         }
@@ -106,7 +111,7 @@ impl Work {
 
 impl Append {
     fn run(self, connection: &Connection, drafts: &mut Drafts) -> Result<Result<(), StoreError>> {
-        let Self { session, rows, state, ends_draft } = self;
+        let Self { session, rows, state, spent, ends_draft } = self;
         let found = find(connection, session)?;
         let before = found.as_ref().map_or(0, |found| found.last);
         let fits = rows.first().is_none_or(|row| row.seq == before + 1);
@@ -133,6 +138,9 @@ impl Append {
         )?;
         for Row { seq, at, key, fact } in rows {
             insert.execute((number, seq, at, key, fact))?;
+        }
+        for spending in &spent {
+            ledger::add(connection, spending)?;
         }
         if ends_draft {
             drafts.forget(session);

@@ -4,15 +4,17 @@
 
 use std::{path::Path, sync::Arc};
 
+use jiff::civil::Date;
 use kernel::{
-    ports::{Batch, Catalog, Log, Shelf},
+    ledger::Spending,
+    ports::{Batch, Catalog, Clock as _, Ledger, Log, Shelf},
     state::State,
     update::{Answer, Entry, Fact, Message, Seq, SessionId, ToolRequest},
 };
 use proptest::prelude::*;
 use serde_json::json;
 use store::Store;
-use testkit::{Author, MemoryStore, every_fact};
+use testkit::{Author, ManualClock, MemoryStore, every_fact};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -27,6 +29,7 @@ enum Step {
     Discard { name: String },
     List { prefix: String },
     Sessions,
+    Spending,
     Reopen,
 }
 
@@ -39,15 +42,7 @@ fn fact() -> impl Strategy<Value = Fact> {
     let called = number.prop_map(|number| {
         let args = json!({ "number": number });
         let call = ToolRequest { id: "1".into(), name: "t".into(), args, title: "t".into() };
-        Fact::Answered(Answer {
-            step: Seq(1),
-            text: String::new(),
-            reasoning: String::new(),
-            calls: vec![call],
-            usage: None,
-            trace: None,
-            partial: false,
-        })
+        Fact::Answered(Answer { calls: vec![call], ..Answer::to(Seq(1)) })
     });
     prop_oneof![known, keyed, called]
 }
@@ -72,6 +67,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => name.prop_map(|name| Step::Discard { name }),
         1 => name.prop_map(|prefix| Step::List { prefix }),
         1 => Just(Step::Sessions),
+        1 => Just(Step::Spending),
         1 => Just(Step::Reopen),
     ]
 }
@@ -81,7 +77,7 @@ fn id(session: u64) -> SessionId {
 }
 
 /// Takes the step, and tells whatever there is to tell of it.
-async fn take(store: &(impl Log + Catalog), step: Step) -> String {
+async fn take(store: &(impl Log + Catalog + Ledger), step: Step) -> String {
     match step {
         Step::Append { session, from, facts, ends_draft } => {
             let session = id(session);
@@ -95,7 +91,9 @@ async fn take(store: &(impl Log + Catalog), step: Step) -> String {
             for entry in &entries {
                 state.apply(entry);
             }
-            let batch = Batch { session, entries, state: Arc::new(state), ends_draft };
+            let day = ManualClock::default().today();
+            let spent = entries.iter().filter_map(|entry| Spending::of(&entry.fact, day)).collect();
+            let batch = Batch { session, entries, state: Arc::new(state), spent, ends_draft };
             format!("{:?}", store.append(batch).await)
         }
         Step::Draft { session, text } => {
@@ -123,6 +121,14 @@ async fn take(store: &(impl Log + Catalog), step: Step) -> String {
             let mut sessions = store.sessions().await.unwrap();
             sessions.sort_by_key(|(id, _)| *id);
             format!("{sessions:?}")
+        }
+        Step::Spending => {
+            let mut spending = store.spending(Date::MIN..=Date::MAX).await.unwrap();
+            // What a count stops at is each store's own.
+            for one in &mut spending {
+                one.sum.input_tokens = one.sum.input_tokens.min(1 << 62);
+            }
+            format!("{spending:?}")
         }
         Step::Reopen => String::new(),
     }

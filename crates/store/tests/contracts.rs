@@ -33,6 +33,12 @@ async fn it_is_a_catalog() {
 }
 
 #[tokio::test]
+async fn it_is_a_ledger() {
+    let dir = tempfile::tempdir().unwrap();
+    contract::ledger(async || store(&dir)).await;
+}
+
+#[tokio::test]
 async fn it_is_an_attic() {
     let dir = tempfile::tempdir().unwrap();
     contract::attic(&store(&dir), |path| fs::read(path).ok()).await;

@@ -11,9 +11,11 @@ use std::{
 };
 
 use futures::future::join_all;
+use jiff::civil::{Date, date};
 use kernel::{
-    ports::{Catalog as _, Log as _, StoreError},
-    update::{Fact, Seq, SessionId},
+    ledger::Spending,
+    ports::{Catalog as _, Ledger as _, Log as _, StoreError},
+    update::{Fact, Seq, SessionId, Usage},
 };
 use store::Store;
 use testkit::Author;
@@ -54,6 +56,10 @@ async fn a_killed_process_loses_nothing_it_acknowledged() {
             assert_eq!(seqs, (1..=states[session].last.0).collect::<Vec<_>>());
             assert!(states[session].last.0 >= *last);
         }
+        let facts: u64 = states.values().map(|state| state.last.0).sum();
+        let spending = store.spending(Date::MIN..=Date::MAX).await.unwrap();
+        let used: u64 = spending.iter().map(|it| it.sum.input_tokens).sum();
+        assert_eq!(used, facts, "what was used is kept with its facts, and once");
     }
 }
 
@@ -80,7 +86,10 @@ async fn write_until_killed() {
         }
         loop {
             store.draft(author.session, "half a sentence");
-            store.append(author.small(3)).await.unwrap();
+            let mut batch = author.small(3);
+            let usage = Usage { input_tokens: 3, ..Usage::default() };
+            batch.spent.push(Spending::new(date(2026, 2, 1), "m", usage));
+            store.append(batch).await.unwrap();
             let mut stdout = std::io::stdout().lock();
             writeln!(stdout, "stored {} {}", author.session, author.state.last.0).unwrap();
         }

@@ -10,8 +10,10 @@ use std::{
     process,
 };
 
+use jiff::civil::Date;
 use kernel::{
-    ports::{Attic as _, Log as _, StoreError},
+    ledger::Sum,
+    ports::{Attic as _, Ledger as _, Log as _, StoreError},
     update::Seq,
 };
 use rusqlite::Connection;
@@ -77,14 +79,14 @@ fn a_database_of_a_newer_megaron_is_left_alone() {
     assert_eq!(
         refusal(dir.path()).to_string(),
         format!(
-            "the database {} has version 99, but this megaron knows versions up to 1; use a newer \
+            "the database {} has version 99, but this megaron knows versions up to 2; use a newer \
              megaron",
             path.display()
         )
     );
     assert_eq!(fs::read(&path).unwrap(), before);
     // Nor is anybody kept from using it.
-    assert!(matches!(refusal(dir.path()), OpenError::Newer { found: 99, known: 1, .. }));
+    assert!(matches!(refusal(dir.path()), OpenError::Newer { found: 99, known: 2, .. }));
 }
 
 #[test]
@@ -164,4 +166,47 @@ async fn a_fact_that_cannot_be_read_is_named() {
     let named = format!("fact 2 of session {} cannot be read: unknown variant", author.session);
     assert!(reason.starts_with(&named), "{reason}");
     assert_eq!(store.read(author.session, Seq(2), 9).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn what_was_used_before_there_was_a_ledger_is_put_into_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let old = Connection::open(database(dir.path())).unwrap();
+    old.execute_batch(include_str!("../migrations/1.sql")).unwrap();
+    old.pragma_update(None, "application_id", 0x6d67_726e).unwrap();
+    old.pragma_update(None, "user_version", 1).unwrap();
+    old.execute_batch(
+        r#"INSERT INTO sessions VALUES
+             (1, x'01', 4, '{"model":"a/b"}'), (2, x'02', 1, '{"model":"demo"}');
+           INSERT INTO facts VALUES
+             (1, 1, 1769940000000000, NULL, '{"fact":"said","text":"hi","usage":"odd"}'),
+             (1, 2, 1769940000000000, NULL, '{"fact":"answered","step":1,"text":"\u0000","usage":
+                {"input_tokens":7,"output_tokens":2,"reasoning_tokens":1,"cost":0.25}}'),
+             (1, 3, 1769940000000000, NULL, '{"fact":"answered","step":1,"text":""}'),
+             (1, 4, 1769940000000000, NULL, '{"fact":"answered","step":1,"text":"","usage":
+                {"input_tokens":1,"output_tokens":1,"cache_read_tokens":1}}'),
+             (2, 1, 1769940000000000, NULL, '{"fact":"answered","step":1,"text":"","usage":
+                {"input_tokens":18446744073709551615,"output_tokens":1}}');"#,
+    )
+    .unwrap();
+    drop(old);
+    let store = Store::open(dir.path()).unwrap();
+    let told = store.spending(Date::MIN..=Date::MAX).await.unwrap();
+    let told: Vec<_> = told.into_iter().map(|spending| (spending.model, spending.sum)).collect();
+    let known = Sum {
+        requests: 2,
+        input_tokens: 8,
+        output_tokens: 3,
+        cache_read_tokens: 1,
+        cache_write_tokens: 0,
+        reasoning_tokens: 1,
+        cost: 0.25,
+    };
+    let beyond = Sum {
+        requests: 1,
+        input_tokens: 9_000_000_000_000_000_000,
+        output_tokens: 1,
+        ..Sum::default()
+    };
+    assert_eq!(told, [("a/b".to_owned(), known), ("demo".to_owned(), beyond)]);
 }

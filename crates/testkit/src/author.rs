@@ -7,8 +7,8 @@ use kernel::{
     ports::{Batch, Clock as _},
     state::State,
     update::{
-        Answer, Attachment, Entry, Fact, Failure, Message, Origin, Outcome, Output, Seq, SessionId,
-        ToolRequest, Trace, Usage,
+        Answer, Attachment, Compaction, Entry, Fact, Failure, Message, Origin, Outcome, Output,
+        Seq, SessionId, ToolRequest, Trace, Usage,
     },
 };
 use serde_json::json;
@@ -44,7 +44,8 @@ impl Author {
             entries.push(Arc::new(entry));
         }
         self.state = Arc::new(state);
-        Batch { session: self.session, entries, state: self.state.clone(), ends_draft }
+        let (session, spent) = (self.session, Vec::new());
+        Batch { session, entries, state: self.state.clone(), spent, ends_draft }
     }
 
     /// The next batch, of `count` small facts.
@@ -101,6 +102,7 @@ pub fn every_fact() -> Vec<Fact> {
             text: "half a sen".into(),
             reasoning: "hm".into(),
             calls: vec![call("1"), call("2"), call("3")],
+            model: "m".into(),
             usage,
             trace: Some(Trace { model: "m".into(), data: json!({ "signature": "s" }) }),
             partial: true,
@@ -112,15 +114,21 @@ pub fn every_fact() -> Vec<Fact> {
         ("3", Output::Interrupted),
     ];
     facts.extend(returned.map(|(call, output)| Fact::ToolReturned { call: call.into(), output }));
-    facts.push(Fact::Answered(Answer {
-        step: Seq(9),
-        text: String::new(),
-        reasoning: String::new(),
-        calls: Vec::new(),
-        usage: None,
-        trace: None,
-        partial: false,
-    }));
+    facts.push(Fact::Answered(Answer::to(Seq(9))));
+    let model = || "m".to_owned();
+    facts.extend([
+        Fact::CompactionStarted,
+        Fact::CompactionEnded(Compaction::failed("no")),
+        Fact::CompactionEnded(Compaction::Failed { reason: "no".into(), model: model(), usage }),
+        Fact::CompactionEnded(Compaction::Done {
+            summary: "a story".into(),
+            upto: Seq(3),
+            tokens_before: u64::MAX,
+            tokens_after: 1,
+            model: model(),
+            usage,
+        }),
+    ]);
     facts
         .push(Fact::Said { message: message("now", schedule, Some("🗝")), queued: Some(Seq(8)) });
     facts
@@ -132,10 +140,10 @@ pub fn every_fact() -> Vec<Fact> {
     facts
 }
 
-fn every_failure() -> [Failure; 10] {
+fn every_failure() -> [Failure; 11] {
     use Failure::{
-        BadKey, ContextTooLong, Internal, Network, NoModel, NoQuota, Overloaded, Protocol,
-        RateLimited, Refused,
+        BadKey, ContextTooLong, Internal, Network, NoModel, NoQuota, OverBudget, Overloaded,
+        Protocol, RateLimited, Refused,
     };
     [
         BadKey,
@@ -147,6 +155,7 @@ fn every_failure() -> [Failure; 10] {
         Network,
         Protocol,
         NoModel,
+        OverBudget,
         Internal,
     ]
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, civil::Date, tz::TimeZone};
 use kernel::ports::Clock;
 use uuid::{Builder, Uuid};
 
@@ -38,6 +38,11 @@ impl ManualClock {
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
         self.with(|inner| inner.now)
+    }
+
+    /// Its owner lives by UTC.
+    fn today(&self) -> Date {
+        self.now().to_zoned(TimeZone::UTC).date()
     }
 
     fn id(&self) -> Uuid {

@@ -2,6 +2,7 @@
 
 mod attic;
 mod catalog;
+mod ledger;
 mod log;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use kernel::{
 
 pub use attic::attic;
 pub use catalog::catalog;
+pub use ledger::ledger;
 pub use log::log;
 
 async fn all(log: &impl Log, session: SessionId) -> Vec<Entry> {

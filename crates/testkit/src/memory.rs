@@ -2,13 +2,16 @@
 
 use std::{
     collections::BTreeMap,
+    ops::RangeInclusive,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use futures::{FutureExt as _, future};
+use jiff::civil::Date;
 use kernel::{
-    ports::{Attic, Batch, Catalog, Log, Shelf, StoreError, Stored},
+    ledger::{Spending, Sum},
+    ports::{Attic, Batch, Catalog, Ledger, Log, Shelf, StoreError, Stored},
     state::State,
     update::{Entry, Fact, Seq, SessionId},
 };
@@ -27,6 +30,7 @@ struct Data {
     sessions: BTreeMap<SessionId, Kept>,
     records: BTreeMap<(Shelf, String), String>,
     files: BTreeMap<PathBuf, Vec<u8>>,
+    spending: BTreeMap<(Date, String), Sum>,
     named: usize,
     /// How many appends succeed before the disk is full, if it is ever to be.
     room: Option<usize>,
@@ -109,7 +113,13 @@ impl Data {
         if batch.ends_draft {
             kept.draft.clear();
         }
+        batch.spent.into_iter().for_each(|spending| self.spend(spending));
         Ok(())
+    }
+
+    fn spend(&mut self, Spending { day, model, sum }: Spending) {
+        let kept = self.spending.entry((day, model)).or_default();
+        *kept = kept.plus(sum);
     }
 
     fn entries(&self, session: SessionId) -> &[Arc<Entry>] {
@@ -201,6 +211,20 @@ impl Catalog for MemoryStore {
             let records = data.records.iter();
             let listed = records.filter(|((on, name), _)| *on == shelf && name.starts_with(prefix));
             listed.map(|((_, name), value)| (name.clone(), value.clone())).collect()
+        })
+    }
+}
+
+impl Ledger for MemoryStore {
+    fn spend(&self, spending: Spending) -> Stored<'_, ()> {
+        self.with(|data| data.spend(spending))
+    }
+
+    fn spending(&self, days: RangeInclusive<Date>) -> Stored<'_, Vec<Spending>> {
+        self.with(|data| {
+            let kept = data.spending.iter().filter(|((day, _), _)| days.contains(day));
+            kept.map(|((day, model), sum)| Spending { day: *day, model: model.clone(), sum: *sum })
+                .collect()
         })
     }
 }

@@ -52,6 +52,12 @@ pub fn usage(input_tokens: u64, output_tokens: u64) -> Line {
     Line::Piece(Piece::Usage(Usage { input_tokens, output_tokens, ..Usage::default() }))
 }
 
+/// The same at a price, in US dollars.
+pub fn priced(input_tokens: u64, output_tokens: u64, cost: f64) -> Line {
+    let cost = Some(cost);
+    Line::Piece(Piece::Usage(Usage { input_tokens, output_tokens, cost, ..Usage::default() }))
+}
+
 pub fn fail(kind: Failure, message: &str) -> Line {
     Line::Fail(ModelError::new(kind, message))
 }
@@ -69,6 +75,7 @@ pub struct ScriptedModel {
     otherwise: Mutex<Option<Script>>,
     prompts: Mutex<Vec<Prompt>>,
     window: AtomicU64,
+    free: AtomicBool,
     speaking: Arc<watch::Sender<usize>>,
 }
 
@@ -79,6 +86,7 @@ impl ScriptedModel {
             otherwise: Mutex::default(),
             prompts: Mutex::default(),
             window: AtomicU64::new(1 << 20),
+            free: AtomicBool::new(false),
             speaking: Arc::default(),
         })
     }
@@ -94,6 +102,11 @@ impl ScriptedModel {
 
     pub fn set_window(&self, tokens: u64) {
         self.window.store(tokens, Ordering::Relaxed);
+    }
+
+    /// Whether nobody pays for it.
+    pub fn set_free(&self, free: bool) {
+        self.free.store(free, Ordering::Relaxed);
     }
 
     /// What it was shown, oldest first.
@@ -123,6 +136,10 @@ impl ScriptedModel {
 impl Model for ScriptedModel {
     fn window(&self) -> u64 {
         self.window.load(Ordering::Relaxed)
+    }
+
+    fn is_free(&self) -> bool {
+        self.free.load(Ordering::Relaxed)
     }
 
     fn stream(&self, prompt: &Prompt) -> BoxStream<'static, Result<Piece, ModelError>> {

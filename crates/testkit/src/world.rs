@@ -58,6 +58,7 @@ impl World {
         Ports {
             log: Arc::new(self.store.clone()),
             catalog: Arc::new(self.store.clone()),
+            ledger: Arc::new(self.store.clone()),
             attic: Arc::new(self.store.clone()),
             models: self.models.clone(),
             tools: Arc::new(tools),

@@ -13,6 +13,11 @@ async fn it_is_a_catalog() {
 }
 
 #[tokio::test]
+async fn it_is_a_ledger() {
+    contract::ledger(async || MemoryStore::default()).await;
+}
+
+#[tokio::test]
 async fn it_is_an_attic() {
     let store = MemoryStore::default();
     contract::attic(&store, |path| store.file(path)).await;

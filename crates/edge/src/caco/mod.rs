@@ -1,5 +1,6 @@
 //! The Caco API: sessions, messages and the socket that tells of them.
 
+mod budgets;
 pub mod clients;
 mod frames;
 mod hear;
@@ -34,6 +35,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(preferences::get, preferences::set))
         .routes(routes!(usage::models))
         .routes(routes!(usage::usage))
+        .routes(routes!(budgets::show, budgets::change, budgets::reset))
         .routes(routes!(upgrade::token))
         .route("/ws", axum::routing::get(upgrade::shared))
         .route("/caco/ws", axum::routing::get(upgrade::own))

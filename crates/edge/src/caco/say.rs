@@ -162,7 +162,7 @@ fn compaction_complete(compaction: &Compaction) -> Body<'_> {
             post_compaction_tokens: Some(*tokens_after),
             summary_content: Some(summary),
         },
-        Compaction::Failed { reason } => Body::CompactionComplete {
+        Compaction::Failed { reason, .. } => Body::CompactionComplete {
             success: false,
             error: Some(reason),
             pre_compaction_tokens: None,
@@ -200,6 +200,7 @@ fn error_type(kind: Failure) -> &'static str {
         Failure::Network => "network",
         Failure::Protocol => "query",
         Failure::NoModel => "model",
+        Failure::OverBudget => "budget",
         Failure::Internal => "internal",
     }
 }
@@ -243,6 +244,12 @@ fn passing(session: SessionId, after: Seq, at: Timestamp, signal: &Signal) -> Ve
                 total: *total,
             };
             let id = derive(session, after, PROGRESS + hash(&(call, message, done.to_bits())));
+            vec![write(&ephemeral(id, body))]
+        }
+        Signal::NearBudget(standing) => {
+            let message = standing.to_string();
+            let body = Body::Info { info_type: "budget", message: &message };
+            let id = derive(session, after, BUDGET + standing.limit.place as u64);
             vec![write(&ephemeral(id, body))]
         }
         Signal::Unrecorded { reason } => {
@@ -354,8 +361,9 @@ const CONTEXT: u64 = 5 << 56;
 const MESSAGE: u64 = 6 << 56;
 const THOUGHT: u64 = 7 << 56;
 const RETRY: u64 = 8 << 56;
-const PRINTED: u64 = 9 << 56;
-const PROGRESS: u64 = 10 << 56;
+const BUDGET: u64 = 9 << 56;
+const PRINTED: u64 = 10 << 56;
+const PROGRESS: u64 = 11 << 56;
 
 /// Tells apart what may be said at the same place; below any of the above.
 fn hash(of: &impl Hash) -> u64 {

@@ -16,7 +16,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{
-    arguments,
+    arguments, ask,
     chat_say::{Chunks, completion},
     error::{Failed, FailureBody},
     find, gather, spec, tell,
@@ -98,7 +98,8 @@ struct Declared {
 /// Chat Completions, for programs that speak it. Knows nothing of sessions; pictures are not taken.
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "v1", request_body = Question,
     responses((status = 200, description = "A completion, or chunks of one as server-sent events"),
-        (status = 400, body = FailureBody), (status = 404, body = FailureBody)))]
+        (status = 400, body = FailureBody), (status = 404, body = FailureBody),
+        (status = 429, description = "A budget is spent, or the provider's limit", body = FailureBody)))]
 pub async fn complete(
     State(app): State<Arc<App>>,
     Json(question): Json<Question, LARGE>,
@@ -107,7 +108,7 @@ pub async fn complete(
     let (stream, options) = (question.stream, question.stream_options.as_ref());
     let usage = options.is_some_and(|options| options.include_usage);
     let name = question.model.clone();
-    let pieces = model.stream(&question.prompt()?);
+    let pieces = ask(&app, model.as_ref(), &name, &question.prompt()?).await?;
     let (id, created) = (app.host.ports.clock.id(), app.host.ports.clock.now().as_second());
     if stream {
         return Ok(tell(pieces, Chunks::new(id, created, name, usage)).into_response());

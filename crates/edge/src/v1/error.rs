@@ -57,7 +57,8 @@ impl From<ModelError> for Failed {
             Failure::RateLimited => {
                 (StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", Some("rate_limit_exceeded"))
             }
-            Failure::NoQuota => {
+            // Ours or the provider's: there is no money left for it.
+            Failure::NoQuota | Failure::OverBudget => {
                 (StatusCode::TOO_MANY_REQUESTS, "insufficient_quota", Some("insufficient_quota"))
             }
             Failure::Overloaded => {

@@ -5,6 +5,7 @@
 mod chat;
 mod chat_say;
 mod error;
+mod meter;
 mod responses;
 mod responses_say;
 
@@ -21,6 +22,7 @@ use axum::{
 use futures::{Stream, StreamExt as _, stream};
 use kernel::{
     ports::{Model, ModelError, Piece},
+    prompt::Prompt,
     toolbox::ToolSpec,
 };
 use serde::Serialize;
@@ -70,6 +72,17 @@ async fn models(State(app): State<Arc<App>>) -> Result<Reply<ModelList>, Failed>
 /// A model by the name the caller gave it.
 fn find(app: &App, id: &str) -> Result<Arc<dyn Model>, Failed> {
     app.host.ports.models.find(id).ok_or_else(|| Failed::no_model(id))
+}
+
+/// What the model replies, if it can be paid; what it uses goes into the ledger.
+async fn ask(
+    app: &App,
+    model: &dyn Model,
+    id: &str,
+    prompt: &Prompt,
+) -> Result<impl Stream<Item = Result<Piece, ModelError>> + Send + Unpin + use<>, Failed> {
+    app.host.purse.check(None, model).await?;
+    Ok(meter::metered(&app.host.ports, id, model.stream(prompt)))
 }
 
 /// Says a model's reply in one API's words.

@@ -17,7 +17,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::{
-    arguments,
+    arguments, ask,
     chat::Content,
     error::{Failed, FailureBody},
     find, gather,
@@ -77,7 +77,8 @@ struct Tool {
 /// Responses, for programs that speak it. Knows nothing of sessions and keeps nothing.
 #[utoipa::path(post, path = "/v1/responses", tag = "v1", request_body = Question,
     responses((status = 200, description = "A response, or the events of one"),
-        (status = 400, body = FailureBody), (status = 404, body = FailureBody)))]
+        (status = 400, body = FailureBody), (status = 404, body = FailureBody),
+        (status = 429, description = "A budget is spent, or the provider's limit", body = FailureBody)))]
 pub async fn create(
     State(app): State<Arc<App>>,
     Json(question): Json<Question, LARGE>,
@@ -88,7 +89,7 @@ pub async fn create(
         return Err(Failed::bad_request(message));
     }
     let (stream, name) = (question.stream, question.model.clone());
-    let pieces = model.stream(&question.prompt()?);
+    let pieces = ask(&app, model.as_ref(), &name, &question.prompt()?).await?;
     let (id, created) = (app.host.ports.clock.id(), app.host.ports.clock.now().as_second());
     if stream {
         return Ok(tell(pieces, Events::new(id, created, name)).into_response());

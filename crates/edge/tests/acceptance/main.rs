@@ -3,6 +3,7 @@
 
 mod access;
 mod bad_input;
+mod budgets;
 mod common;
 mod messages;
 mod models;
@@ -13,4 +14,5 @@ mod secrets;
 mod sessions;
 mod socket;
 mod turns;
+mod usage;
 mod v1;

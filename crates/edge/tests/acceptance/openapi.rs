@@ -24,15 +24,18 @@ async fn the_description_names_every_route_and_all_its_answers() {
         ("get", "/api/preferences", &["200"]),
         ("post", "/api/preferences", &["200", "400"]),
         ("get", "/api/models", &["200", "500"]),
-        ("get", "/api/usage", &["200"]),
+        ("get", "/api/usage", &["200", "400"]),
+        ("get", "/api/budgets", &["200"]),
+        ("put", "/api/budgets", &["200", "400"]),
+        ("delete", "/api/budgets", &["200"]),
         ("get", "/api/debug/messages", &["200"]),
         ("get", "/api/log", &["200", "404"]),
         ("post", "/api/socket-token", &["200", "401"]),
         ("get", "/api/sessions/{id}/prompt", &["200", "404"]),
         ("put", "/api/instructions", &["200", "400"]),
         ("get", "/v1/models", &["200"]),
-        ("post", "/v1/chat/completions", &["400", "404"]),
-        ("post", "/v1/responses", &["400", "404"]),
+        ("post", "/v1/chat/completions", &["400", "404", "429"]),
+        ("post", "/v1/responses", &["400", "404", "429"]),
     ];
     for (method, path, statuses) in routes {
         let operation = &api["paths"][path][method];

@@ -113,6 +113,11 @@ impl Client {
         self.call(request).await
     }
 
+    /// What was used, with so many days one by one.
+    pub async fn usage<T: DeserializeOwned>(&self, days: u16) -> anyhow::Result<T> {
+        self.call(self.request(Method::GET, &format!("/api/usage?days={days}"))).await
+    }
+
     pub async fn cancel(&self, session: &str) -> anyhow::Result<()> {
         let request = self.request(Method::POST, &format!("/api/sessions/{session}/cancel"));
         self.call::<Value>(request).await.map(drop)

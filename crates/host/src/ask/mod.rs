@@ -87,7 +87,7 @@ async fn answer(args: AskArgs, prompt: String, screen: &mut Screen) -> anyhow::R
 }
 
 /// A client of the server that runs on this data directory, if one does.
-async fn running(data_dir: &Path) -> anyhow::Result<Option<Client>> {
+pub async fn running(data_dir: &Path) -> anyhow::Result<Option<Client>> {
     let Some(note) = place::find(data_dir) else { return Ok(None) };
     let client = Client::new(note.url, key(data_dir)?, Some(data_dir.to_owned()))?;
     Ok(client.is_answered().await.then_some(client))

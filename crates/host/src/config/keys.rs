@@ -75,6 +75,23 @@ pub const KEYS: &[Key] = &[
         "10",
         "The same where nobody waits: in scheduled turns and those that agents ask each other for.",
     ),
+    key("budgets", "session_usd", "2.0", "US dollars that one session may cost; absent: no limit."),
+    key("budgets", "day_usd", "5.0", "US dollars that a day may cost, whoever asks."),
+    key("budgets", "month_usd", "50.0", "US dollars that a calendar month may cost."),
+    key(
+        "budgets",
+        "session_tokens",
+        "2000000",
+        "Tokens for one session, read and written together.",
+    ),
+    key("budgets", "day_tokens", "5000000", "Tokens for a day."),
+    key("budgets", "month_tokens", "50000000", "Tokens for a calendar month."),
+    key(
+        "budgets",
+        "warn_at",
+        "0.8",
+        "From which share of a budget on you are told. Once set over the API, budgets there win.",
+    ),
     key(PROVIDER, "kind", "\"openai-chat\"", "anthropic, openai-responses, openai-chat or gemini."),
     key(
         PROVIDER,

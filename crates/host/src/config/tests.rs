@@ -30,6 +30,10 @@ fn a_file_may_say_everything() {
         depth = 4
         [models]
         attempts = 3
+        [budgets]
+        day_usd = 5
+        month_tokens = 1000000
+        warn_at = 0.5
         [providers.local]
         kind = "openai-chat"
         base_url = "http://127.0.0.1:9911/v1"
@@ -40,6 +44,9 @@ fn a_file_may_say_everything() {
     assert_eq!(config.server.listen, "0.0.0.0:8080".parse().unwrap());
     assert_eq!(config.drain(), Duration::from_secs(3));
     assert_eq!(config.house().rest, Duration::from_mins(1));
+    let budgets = config.house().budgets;
+    assert_eq!((budgets.day_usd, budgets.month_tokens), (Some(5.0), Some(1_000_000)));
+    assert_eq!((budgets.session_usd, budgets.warn_at), (None, 0.5));
     assert_eq!((config.house().limits.calls, config.house().limits.depth), (5, 4));
 }
 
@@ -87,6 +94,10 @@ fn a_wrong_value_is_shown_where_it_stands() {
         ("default_model = ", "line 1"),
         ("allowed_hosts = [\"http://x/\"]", "`http://x/` is not a bare host name"),
         ("[models]\nattempts = 0", "nonzero"),
+        ("[budgets]\nday_usd = -1", "day_usd must be an amount of US dollars, 0 or more"),
+        ("[budgets]\nwarn_at = 80", "warn_at must be a share of a budget"),
+        ("[budgets]\nday_tokens = 0.5", "line 2"),
+        ("[budgets]\nday_eur = 5", "the nearest is `budgets.day_usd`"),
         ("[providers.x]\nkind = \"openai\"", "expected one of `anthropic`"),
         ("[providers.x]\nkind = \"gemini\"\nreasoning_effort = \"some\"", "line 3"),
         ("[providers.x]\nbase_url = \"y\"", "missing field `kind`"),

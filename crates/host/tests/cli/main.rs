@@ -3,6 +3,7 @@
 
 mod home;
 mod models;
+mod usage;
 
 use std::{
     fs,
@@ -247,6 +248,8 @@ fn help_teaches() {
         (&["config", "--help"], "calls_per_minute = 10"),
         (&["config", "--help"], "[providers.ollama]"),
         (&["models", "--help"], "detect --write"),
+        (&["config", "--help"], "day_usd = 5.0"),
+        (&["usage", "--help"], "megaron usage --days 1"),
         (&["key", "--help"], "megaron key set anthropic"),
         (&["completions", "bash"], "megaron"),
     ] {

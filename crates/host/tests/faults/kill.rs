@@ -1,6 +1,9 @@
 //! The server is killed again and again while clients watch and talk.
 
-use kernel::update::{Entry, Fact, Message, Outcome};
+use kernel::{
+    ledger,
+    update::{Entry, Fact, Message, Outcome},
+};
 use serde_json::{Value, json};
 use testkit::history;
 use tokio::sync::watch;
@@ -67,6 +70,8 @@ async fn through_ten_kills_nothing_is_lost_and_nothing_told_twice() {
     for message in &said {
         kept_once(&log, message);
     }
+    let total = client.get("/api/usage").await["total"].clone();
+    assert_eq!(total["inputTokens"], used(&log), "what was used is counted once");
     let interrupted = |entry: &&Entry| entry.fact == Fact::TurnEnded(Outcome::Interrupted);
     assert!(log.iter().filter(interrupted).count() > 0, "no turn was interrupted");
     let past = witness::history(&client, &session).await;
@@ -121,6 +126,12 @@ fn is_taken(answer: Option<(u16, Value)>) -> bool {
         Some((409, _)) | None => false,
         Some((status, body)) => panic!("{status} {body}"),
     }
+}
+
+/// How much the models of these steps read.
+fn used(log: &[Entry]) -> u64 {
+    let spent = log.iter().filter_map(|entry| ledger::used(&entry.fact));
+    spent.map(|(_, usage)| usage.input_tokens).sum()
 }
 
 fn kept_once(log: &[Entry], Said { key, prompt }: &Said) {

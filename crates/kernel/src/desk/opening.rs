@@ -10,6 +10,7 @@ use tokio::{
 use super::{Desk, FEED_DEPTH};
 use crate::{
     approvals::Approvals,
+    budget::Purse,
     feed::Draft,
     ports::{Ports, StoreError},
     roster::Roster,
@@ -24,6 +25,7 @@ pub(crate) struct Opening {
     pub ports: Ports,
     pub roster: Arc<Roster>,
     pub approvals: Arc<Approvals>,
+    pub purse: Arc<Purse>,
     /// Let go after so long without a wish, a turn or a listener.
     pub rest: Duration,
     /// How often a model is asked before a passing failure counts as one.
@@ -57,7 +59,7 @@ impl Opening {
     }
 
     fn desk(self, state: Arc<State>) -> (Desk, Session, mpsc::Receiver<Command>) {
-        let Self { id, ports, roster, approvals, rest, attempts } = self;
+        let Self { id, ports, roster, approvals, purse, rest, attempts } = self;
         let (inbox, commands) = mpsc::channel(32);
         let (life, alive) = watch::channel(());
         let session = Session { id, inbox, log: ports.log.clone(), life: alive.clone() };
@@ -66,6 +68,7 @@ impl Opening {
             state,
             roster,
             approvals,
+            purse,
             rest,
             attempts,
             inbox: session.inbox.downgrade(),
@@ -73,6 +76,7 @@ impl Opening {
             feed: broadcast::Sender::new(FEED_DEPTH),
             draft: Draft::default(),
             waiting: HashMap::new(),
+            heard: None,
             running: None,
             owed: None,
             closing: false,

@@ -5,4 +5,5 @@ mod enduring;
 mod listening;
 mod remembering;
 mod speaking;
+mod spending;
 mod support;

@@ -134,7 +134,8 @@ async fn when_summing_up_fails_the_turn_goes_on_without_the_oldest() {
     let heard = until_turn_ends(&mut feed).await;
     assert_eq!(heard.last().unwrap(), "ended Finished");
     let log = log(&world, id).await;
-    let failed = Compaction::Failed { reason: "no summaries today".into() };
+    let reason = "no summaries today".into();
+    let failed = Compaction::Failed { reason, model: "test".into(), usage: None };
     assert_eq!(log.iter().find_map(compaction), Some(&failed));
 }
 
@@ -178,7 +179,7 @@ async fn cancelling_ends_a_summary_that_is_being_made() {
     gate.reached().await;
     assert!(host.cancel(id).await.unwrap());
     let log = log(&world, id).await;
-    let failed = Compaction::Failed { reason: "it was cancelled".into() };
+    let failed = Compaction::failed("it was cancelled");
     assert_eq!(log.last().and_then(compaction), Some(&failed));
     assert!(!host.roster.get(id).unwrap().is_busy());
 }

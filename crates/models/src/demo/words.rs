@@ -136,6 +136,7 @@ pub fn failure(kind: Failure) -> ModelError {
         Failure::Network => "the connection broke",
         Failure::Protocol => "the answer could not be read",
         Failure::NoModel => "there is no such model",
+        Failure::OverBudget => "a budget is spent",
         Failure::Internal => "something broke",
     };
     ModelError::new(kind, format!("{what} (the demo model was told to fail)"))

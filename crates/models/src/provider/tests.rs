@@ -42,12 +42,13 @@ fn an_address_may_leave_out_the_usual_place() {
 #[test]
 fn settings_that_make_no_sense_are_refused() {
     type Change = fn(&mut ProviderSettings);
-    let cases: [(Change, SettingsError); 8] = [
+    let cases: [(Change, SettingsError); 9] = [
         (|it| it.base_url = Some("ftp://x".into()), SettingsError::BaseUrl("ftp://x".into())),
         (|it| it.base_url = Some("nonsense".into()), SettingsError::BaseUrl("nonsense".into())),
         (|it| it.silence_seconds = Some(0.0), SettingsError::Silence),
         (|it| it.silence_seconds = Some(f64::NAN), SettingsError::Silence),
         (|it| it.max_tokens = Some(0), SettingsError::Zero("max_tokens")),
+        (|it| it.price = Some(Price::new(1.0, -1.0)), SettingsError::Price),
         (|it| it.proxy = Some("::".into()), SettingsError::Proxy),
         (
             |it| drop(it.headers.insert("a b".into(), "c".into())),

@@ -39,10 +39,7 @@ impl Decode for Decoder {
         let event = parse(data)?;
         match text(&event, "type") {
             "error" => Err(fault::from_error(None, event.get("error").unwrap_or(&event))),
-            "message_start" => {
-                self.count(event.pointer("/message/usage"));
-                Ok(Vec::new())
-            }
+            "message_start" => Ok(self.count(event.pointer("/message/usage"))),
             "content_block_start" => {
                 let pieces = self.end_block();
                 let started = event.get("content_block").map(|block| self.start(block));
@@ -53,9 +50,8 @@ impl Decode for Decoder {
             }
             "content_block_stop" => Ok(self.end_block()),
             "message_delta" => {
-                self.count(event.get("usage"));
                 self.refused |= event.pointer("/delta/stop_reason") == Some(&json!("refusal"));
-                Ok(Vec::new())
+                Ok(self.count(event.get("usage")))
             }
             "message_stop" => {
                 self.done = true;
@@ -79,9 +75,6 @@ impl Decode for Decoder {
             let thoughts = std::mem::take(&mut self.thoughts);
             pieces.push(Piece::Trace(json!({ LANGUAGE: thoughts })));
         }
-        if !self.usage.is_empty() {
-            pieces.push(Piece::Usage(total(&Value::Object(std::mem::take(&mut self.usage)))));
-        }
         Ok(pieces)
     }
 
@@ -91,11 +84,14 @@ impl Decode for Decoder {
 }
 
 impl Decoder {
-    /// Later counts replace earlier ones.
-    fn count(&mut self, usage: Option<&Value>) {
+    /// Later counts replace earlier ones, which are told as well: more may never come.
+    fn count(&mut self, usage: Option<&Value>) -> Vec<Piece> {
         let counts = usage.and_then(Value::as_object).into_iter().flatten();
         let counts = counts.filter(|(_, count)| !count.is_null());
         self.usage.extend(counts.map(|(name, count)| (name.clone(), count.clone())));
+        let told = usage.filter(|usage| usage.is_object());
+        let told = told.map(|_| Piece::Usage(total(&Value::Object(self.usage.clone()))));
+        told.into_iter().collect()
     }
 
     fn start(&mut self, block: &Value) -> Vec<Piece> {

@@ -160,15 +160,7 @@ async fn a_draft_lasts_until_it_is_said(store: &impl Log) {
     store.append(one.batch([Fact::Observed])).await.unwrap();
     assert_eq!(drafted(one.session).await, "Hello 🏛\u{0}!!");
     store.draft(one.session, "?");
-    let answer = Answer {
-        step: Seq(1),
-        text: "Hello".into(),
-        reasoning: String::new(),
-        calls: Vec::new(),
-        usage: None,
-        trace: None,
-        partial: false,
-    };
+    let answer = Answer { text: "Hello".into(), ..Answer::to(Seq(1)) };
     store.append(one.batch([Fact::Answered(answer)])).await.unwrap();
     assert_eq!(drafted(one.session).await, "");
     assert_eq!(drafted(other.session).await, "Other");

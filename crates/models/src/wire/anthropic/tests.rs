@@ -31,10 +31,11 @@ fn stop(reason: &str) -> [Value; 2] {
     ]
 }
 
-fn usage() -> Piece {
+/// What it says it has used at the start, and at the end.
+fn used(output_tokens: u64) -> Piece {
     Piece::Usage(Usage {
         input_tokens: 135,
-        output_tokens: 42,
+        output_tokens,
         cache_read_tokens: 100,
         cache_write_tokens: 30,
         ..Usage::default()
@@ -54,9 +55,9 @@ fn greeting() -> Vec<Value> {
 #[test]
 fn an_answer_in_words_is_told_as_it_comes() {
     let heard = named(&[greeting(), vec![end(0)], stop("end_turn").to_vec()].concat());
-    check(Anthropic, &heard, &[said("Grüß "), said("Gott"), usage()]);
+    check(Anthropic, &heard, &[used(1), said("Grüß "), said("Gott"), used(42)]);
     let heard = named(&[greeting(), vec![end(0)], stop("max_tokens").to_vec()].concat());
-    check(Anthropic, &heard, &[said("Grüß "), said("Gott"), usage()]);
+    check(Anthropic, &heard, &[used(1), said("Grüß "), said("Gott"), used(42)]);
 }
 
 #[test]
@@ -83,6 +84,7 @@ fn thoughts_and_calls_at_once_are_told_and_thoughts_are_kept() {
     let heard = named(&[begun.to_vec(), stop("tool_use").to_vec()].concat());
     let kept = json!({ "type": "thinking", "thinking": "Let me see", "signature": "c2ln" });
     let pieces = [
+        used(1),
         thought("Let me "),
         thought("see"),
         calling(0, "read", ""),
@@ -91,8 +93,8 @@ fn thoughts_and_calls_at_once_are_told_and_thoughts_are_kept() {
         call(one, "read", json!({ "path": "a" })),
         calling(1, "list", ""),
         call(two, "list", json!({})),
+        used(42),
         Piece::Trace(json!({ "anthropic": [kept, redacted] })),
-        usage(),
     ];
     check(Anthropic, &heard, &pieces);
 }
@@ -110,7 +112,10 @@ fn failures_keep_what_was_heard_before() {
     ];
     for (rest, failure, message) in cases {
         let heard = named(&[greeting(), rest].concat());
-        fails(Anthropic, &heard, &[said("Grüß "), said("Gott")], failure, message);
+        let mut pieces = vec![used(1), said("Grüß "), said("Gott")];
+        // Who refuses has counted, too.
+        pieces.extend((failure == Failure::Refused).then(|| used(42)));
+        fails(Anthropic, &heard, &pieces, failure, message);
     }
 }
 
@@ -121,7 +126,7 @@ fn garbage_and_nothing_are_told_apart() {
     fails(Anthropic, "data: {\"x\":1}\n\n", &[], Failure::Protocol, "without a type");
     fails(Anthropic, "It works!", &[], Failure::Protocol, "It works!");
     let torn = format!("{}event: message_stop\ndata: {{\"type\":", named(&[start()]));
-    fails(Anthropic, &torn, &[], Failure::Network, "ended early");
+    fails(Anthropic, &torn, &[used(1)], Failure::Network, "ended early");
 }
 
 #[test]
