@@ -1,7 +1,7 @@
 //! One turn: the model speaks, tools run, until there is nothing left to run.
 
 use std::{
-    collections::HashSet, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Duration,
+    collections::HashSet, mem, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Duration,
 };
 
 use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::{
     compact::{self, CompactError},
     ports::{Model, ModelError, Piece, Ports, StoreError},
-    prompt::{self, Part, Prompt},
+    prompt::{self, Part, Prompt, Recalled},
     session::Session,
     state::{State, SummedUp},
     tokens,
@@ -91,14 +91,15 @@ impl Turn {
     pub async fn run(self, state: Arc<State>) -> Result<(), TurnError> {
         let mut state = State::clone(&state);
         let model = self.model(&state)?;
-        let mut prompt = self.prompt(&state, model.window()).await?;
+        // By our guess it may be too much where the provider, who counts, has room for it.
+        let (mut prompt, mut whole) = self.prompt(&state, model.window().saturating_mul(2)).await?;
         let mut fill = match (state.filled, prompt.parts.last()) {
             (Some(counted), Some(said)) => Fill { counted, since: tokens::of_part(said) },
             _ => Fill::of(&prompt),
         };
         let mut used = HashSet::new();
         for index in 0.. {
-            if fill.exceeds(model.as_ref()) {
+            if fill.exceeds(model.as_ref()) || !mem::replace(&mut whole, true) {
                 prompt = self.make_room(&mut state, model.as_ref()).await?;
                 fill = Fill::of(&prompt);
             }
@@ -138,13 +139,12 @@ impl Turn {
         })
     }
 
-    async fn prompt(&self, state: &State, budget: u64) -> Result<Prompt, StoreError> {
+    /// What the model is shown, and whether that is all since the last summary.
+    async fn prompt(&self, state: &State, budget: u64) -> Result<(Prompt, bool), StoreError> {
         let (log, session) = (self.ports.log.as_ref(), self.session.id());
-        Ok(Prompt {
-            system: self.system(state).await,
-            parts: prompt::recall(log, session, state, budget).await?,
-            tools: self.ports.tools.specs(&Caller::Model),
-        })
+        let Recalled { parts, whole } = prompt::recall(log, session, state, budget).await?;
+        let tools = self.ports.tools.specs(&Caller::Model);
+        Ok((Prompt { system: self.system(state).await, parts, tools }, whole))
     }
 
     async fn system(&self, state: &State) -> String {
@@ -158,7 +158,7 @@ impl Turn {
         state.last = self.record(Fact::CompactionStarted).await?;
         self.compact(state, model, model.window() / 4).await?;
         let room = model.window().saturating_sub(model.reserve()) / 10 * 8;
-        Ok(self.prompt(state, room).await?)
+        Ok(self.prompt(state, room).await?.0)
     }
 
     /// Sums up, which has been announced, and tells how it went.
