@@ -35,6 +35,11 @@ afterEach(async () => {
   assert.deepEqual(complaints, [], 'the console complained');
 });
 
+/** Gone from the page, and not only out of sight: before that, opening it again would be lost. */
+function closed() {
+  return guest.page.locator('dialog').waitFor({ state: 'detached' });
+}
+
 test('every part is shown with its name and its size', async () => {
   await button.click();
   await words.waitFor();
@@ -54,7 +59,7 @@ test('what the person writes is saved, and heeded from the next turn on', async 
   await words.fill('Answer in verse.');
   await dialog.getByText('16 characters').waitFor();
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closed();
   assert.equal(await button.evaluate((it) => it === document.activeElement), true, 'the focus is back');
   await guest.ask('How are you?');
   assert.match(small.asked.at(-1).messages[0].content, /# From the person\n\nAnswer in verse\./);
@@ -62,7 +67,7 @@ test('what the person writes is saved, and heeded from the next turn on', async 
   await eventually(async () => assert.equal(await words.inputValue(), 'Answer in verse.'));
   await words.fill('');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.waitFor({ state: 'hidden' });
+  await closed();
   await guest.ask('And now?');
   assert.doesNotMatch(small.asked.at(-1).messages[0].content, /From the person/);
 });
@@ -72,7 +77,7 @@ test('it is used by keyboard alone, and Escape does not throw away what was writ
   await guest.page.keyboard.press('Enter');
   await words.waitFor();
   await guest.page.keyboard.press('Escape');
-  await dialog.waitFor({ state: 'hidden' });
+  await closed();
   assert.equal(await button.evaluate((it) => it === document.activeElement), true, 'the focus is back');
   await guest.page.keyboard.press('Enter');
   await words.focus();
@@ -81,7 +86,7 @@ test('it is used by keyboard alone, and Escape does not throw away what was writ
   await dialog.getByRole('alert').filter({ hasText: 'not saved yet' }).waitFor();
   assert.equal(await words.inputValue(), 'Half a thou');
   await dialog.getByRole('button', { name: 'Cancel' }).press('Enter');
-  await dialog.waitFor({ state: 'hidden' });
+  await closed();
   await guest.page.keyboard.press('Enter');
   await words.waitFor();
   assert.equal(await words.inputValue(), '', 'nothing was saved');
