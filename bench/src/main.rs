@@ -7,7 +7,9 @@ mod client;
 mod fan_out;
 mod footprint;
 mod history;
+mod instant;
 mod latency;
+mod minds;
 mod seed;
 mod server;
 mod storage;
@@ -24,13 +26,14 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == bare::COMMAND) {
         return bare::serve(&wanted[1..]);
     }
-    let measurements: [(&str, Measure); 6] = [
+    let measurements: [(&str, Measure); 7] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
         ("history", history::history),
         ("latency", latency::measure),
         ("fan-out", fan_out::measure),
         ("storage", storage::measure),
+        ("minds", minds::measure),
     ];
     let mut table = Table::default();
     for (name, measure) in measurements {

@@ -1,6 +1,6 @@
 // The pages in light and dark, wide and narrow: reachable for everybody, and pictured for whoever looks after them.
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import axe from 'axe-core';
@@ -13,6 +13,7 @@ let server, browser, remembered, conversation;
 before(async () => {
   await mkdir(shots, { recursive: true });
   server = await Server.fresh();
+  await writeFile(join(server.workspace, 'AGENTS.md'), '# Manners\n\nGreet every guest by name.\n');
   browser = await launch();
   remembered = await signIn(browser, server);
   const context = await browser.newContext({ storageState: remembered });
@@ -90,6 +91,16 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
         await guest.page.getByRole('button', { name: 'Delete session' }).click();
         await guest.page.getByRole('dialog').waitFor();
         await inspect(guest, `delete-${look}`);
+      });
+
+      test('what the agent is told', async () => {
+        const guest = await visit(context, conversation);
+        await guest.page.getByRole('button', { name: 'What the agent is told' }).click();
+        await guest.page.getByRole('textbox', { name: 'From you, to every agent' }).waitFor();
+        await inspect(guest, `told-${look}`);
+        await guest.page.locator('summary', { hasText: 'This session' }).click();
+        await guest.page.locator('summary', { hasText: 'Tools' }).click();
+        await inspect(guest, `told-open-${look}`);
       });
 
       test('the API reader', async () => {

@@ -1,19 +1,22 @@
 // A person changes who answers, sees how full the context is, and has the past summed up.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { SmallModel } from './model.mjs';
 import { Server } from './server.mjs';
 import { eventually, launch, signIn, visit } from './visit.mjs';
 
-let server, browser, remembered, context, guest, model;
+let small, server, browser, remembered, context, guest, model;
 
 before(async () => {
-  server = await Server.fresh();
+  small = await SmallModel.start();
+  server = await Server.fresh(small.config);
   browser = await launch();
   remembered = await signIn(browser, server);
 });
 after(async () => {
   await browser?.close();
   await server?.end();
+  await small?.end();
 });
 beforeEach(async () => {
   context = await browser.newContext({ storageState: remembered });
@@ -30,40 +33,42 @@ async function enter() {
   model = guest.page.getByRole('combobox', { name: 'Model' });
 }
 
-/** Has the list of models name one more than the server knows. */
-async function offerAnother() {
+test('another model is chosen in the header, and answers with the whole past before it', async () => {
+  await enter();
+  assert.equal(await model.inputValue(), 'demo');
+  assert.deepEqual(await model.locator('option').allInnerTexts(), ['Demo (built in)', 'small (box)']);
+  await model.selectOption('small (box)');
+  await guest.ask('Who is there?');
+  await guest.finished.nth(1).getByText('The small one heard: Who is there?').waitFor();
+  const asked = small.asked.at(-1);
+  assert.equal(asked.model, 'small');
+  assert.deepEqual(
+    asked.messages.filter(({ role }) => role === 'user').map(({ content }) => content),
+    ['Hello there', 'Who is there?'],
+  );
+  await guest.page.reload();
+  await eventually(async () => assert.equal(await model.inputValue(), 'box/small', 'it is kept'));
+  await model.selectOption('Demo (built in)');
+  await guest.ask('And who is there now?');
+  assert.equal(small.asked.at(-1), asked, 'it was not asked again');
+});
+
+test('a model that is gone is not kept, and the reason is shown', async () => {
+  // The list was read before it went away.
   await context.route('**/api/sessions', async (route) => {
     if (route.request().method() !== 'GET') return route.fallback();
     const response = await route.fetch();
     const answer = await response.json();
-    answer.models.push({ id: 'box/small', name: 'Small', cost: 0 });
+    answer.models.push({ id: 'gone/away', name: 'Away', cost: 0 });
     await route.fulfill({ response, json: answer });
   });
-}
-
-test('the model of a session is chosen in its header', async () => {
-  await offerAnother();
-  const wishes = [];
-  await context.route('**/api/sessions/*', async (route) => {
-    if (route.request().method() !== 'PATCH') return route.fallback();
-    wishes.push(route.request().postDataJSON());
-    await route.fulfill({ json: { success: true } });
-  });
   await enter();
-  assert.equal(await model.inputValue(), 'demo');
-  assert.deepEqual(await model.locator('option').allInnerTexts(), ['Demo (built in)', 'Small']);
-  await model.selectOption('Small');
-  await eventually(() => assert.deepEqual(wishes, [{ model: 'box/small' }]));
-});
-
-test('a model that is refused is not kept, and the reason is shown', async () => {
-  await offerAnother();
-  await enter();
-  await model.selectOption('Small');
-  await guest.page.getByRole('alert').filter({ hasText: 'Unknown model: box/small' }).waitFor();
+  await model.selectOption('Away');
+  await guest.page.getByRole('alert').filter({ hasText: 'Unknown model: gone/away' }).waitFor();
   await eventually(async () => assert.equal(await model.inputValue(), 'demo'));
   // The browser itself complains of every refusal.
   guest.complaints = guest.complaints.filter((it) => !it.includes('400'));
+  await context.unrouteAll({ behavior: 'wait' });
 });
 
 test('how full the context is stands in the header', async () => {

@@ -22,8 +22,11 @@ export class Server {
     this.workspace = join(home, 'workspace');
   }
 
-  static async fresh() {
+  /** @param {string} config what `config.toml` says */
+  static async fresh(config = '') {
     const server = new Server(await mkdtemp(join(tmpdir(), 'megaron-e2e-')));
+    await mkdir(join(server.home, 'data'), { mode: 0o700 });
+    await writeFile(join(server.home, 'data', 'config.toml'), config);
     await mkdir(join(server.workspace, 'notes'), { recursive: true });
     await writeFile(join(server.workspace, 'guests.txt'), 'Nestor\nTelemachus\n');
     await server.start('127.0.0.1:0');

@@ -1,6 +1,7 @@
 //! Summing up the past, so that a long conversation goes on in a small window.
 
 use futures::StreamExt as _;
+use serde_json::json;
 
 use crate::{
     ports::{Log, Model, ModelError, Piece, StoreError},
@@ -8,10 +9,12 @@ use crate::{
     state::State,
     tokens,
     turn::Meter,
-    update::{Entry, Fact, Failure, Seq, SessionId},
+    update::{Entry, Fact, Failure, Output, Seq, SessionId},
 };
 
 const PAGE: usize = 128;
+/// A model that finds even this too long cannot sum up anything.
+const LEAST_ROOM: u64 = 256;
 
 /// What the model is told when its task is to sum up.
 pub const INSTRUCTION: &str = "Sum up the conversation so far for yourself, because you will not \
@@ -37,7 +40,8 @@ pub(crate) struct Summary {
 }
 
 /// Asks the model for a summary of all but the newest steps, as far as those take up no more than
-/// `keep` tokens; tells what it used as soon as that is known.
+/// `keep` tokens; tells what it used as soon as that is known. A past that is too long to be shown
+/// at once is summed up piece by piece, each with the summary of those before it.
 pub(crate) async fn sum_up(
     log: &dyn Log,
     session: SessionId,
@@ -47,21 +51,56 @@ pub(crate) async fn sum_up(
     keep: u64,
     meter: &mut Meter<'_>,
 ) -> Result<Summary, CompactError> {
-    // What is being summed up must fit as well; the instruction takes little.
-    let room = model.window().saturating_sub(model.reserve()) / 10 * 9;
-    let past = |upto| State { last: upto, turn: None, ..state.clone() };
+    let mut after = state.summed_up.map_or(Seq(0), |summed_up| summed_up.upto);
     let mut upto = boundary(log, session, state, keep).await?;
-    let mut parts = prompt::recall(log, session, &past(upto), room).await?;
-    if parts.is_empty() {
+    if next_steps(log, session, after, upto, 0).await?.0.is_empty() {
         // Everything is new, and still it is too much.
         upto = state.last;
-        parts = prompt::recall(log, session, &past(upto), room).await?;
     }
-    let tokens_before = parts.iter().map(tokens::of_part).sum();
+    let mut summary = prompt::summary(log, session, state).await?;
+    let mut tokens_before = summary.as_deref().map_or(0, tokens::of_text);
+    let mut room = model.window().saturating_sub(model.reserve()) / 10 * 9;
+    let mut prompt = Prompt { system, parts: Vec::new(), tools: Vec::new() };
+    loop {
+        let left = tokens::of_text(&prompt.system) + tokens::of_text(INSTRUCTION);
+        let left = left + summary.as_deref().map_or(0, tokens::of_text);
+        let left = room.saturating_sub(left).max(LEAST_ROOM);
+        let (steps, reached) = next_steps(log, session, after, upto, left).await?;
+        let size = steps.iter().map(tokens::of_part).sum::<u64>();
+        prompt.parts = shown(summary.as_deref(), shortened(steps, left));
+        match ask(model, &prompt, meter).await {
+            Err(error) if error.kind == Failure::ContextTooLong && room / 2 > LEAST_ROOM => {
+                // It counts more than we guessed.
+                room /= 2;
+                continue;
+            }
+            said => summary = Some(said?),
+        }
+        tokens_before += size;
+        after = reached;
+        if after >= upto {
+            let text = summary.unwrap_or_default();
+            let tokens_after = tokens::of_text(&text);
+            return Ok(Summary { text, upto, tokens_before, tokens_after });
+        }
+    }
+}
+
+fn shown(summary: Option<&str>, steps: Vec<Part>) -> Vec<Part> {
+    let before = summary.map(prompt::summed_up_to);
+    let mut parts = prompt::presentable(before.into_iter().chain(steps).collect());
     parts.push(Part::User { text: INSTRUCTION.to_owned(), images: Vec::new() });
-    let prompt = Prompt { system, parts, tools: Vec::new() };
+    parts
+}
+
+async fn ask(
+    model: &dyn Model,
+    prompt: &Prompt,
+    meter: &mut Meter<'_>,
+) -> Result<String, ModelError> {
+    meter.go_on();
     let mut text = String::new();
-    let mut pieces = model.stream(&prompt);
+    let mut pieces = model.stream(prompt);
     while let Some(piece) = pieces.next().await {
         match piece? {
             Piece::Text(more) => text.push_str(&more),
@@ -71,11 +110,95 @@ pub(crate) async fn sum_up(
         }
     }
     if text.trim().is_empty() {
-        let message = "the model gave no summary";
-        return Err(ModelError::new(Failure::Protocol, message).into());
+        return Err(ModelError::new(Failure::Protocol, "the model gave no summary"));
     }
-    let tokens_after = tokens::of_text(&text);
-    Ok(Summary { text, upto, tokens_before, tokens_after })
+    Ok(text)
+}
+
+/// The oldest steps after `after` that fit into `room`, but one at least, and how far they reach.
+/// A step is taken as a whole, so that no call is parted from its result.
+async fn next_steps(
+    log: &dyn Log,
+    session: SessionId,
+    after: Seq,
+    upto: Seq,
+    room: u64,
+) -> Result<(Vec<Part>, Seq), StoreError> {
+    let (mut parts, mut step, mut size, mut reached) = (Vec::new(), Vec::new(), 0, after);
+    let mut last = after;
+    'pages: loop {
+        let page = log.read(session, last, PAGE).await?;
+        let Some(newest) = page.last() else { break };
+        last = newest.seq;
+        for Entry { seq, fact, .. } in page {
+            if seq > upto {
+                break 'pages;
+            }
+            if begins(&fact) && !step.is_empty() {
+                if size > room && !parts.is_empty() {
+                    return Ok((parts, reached));
+                }
+                parts.append(&mut step);
+                reached = seq.before();
+            }
+            let part = Part::of(fact);
+            size += part.as_ref().map_or(0, tokens::of_part);
+            step.extend(part);
+        }
+    }
+    if size > room && !parts.is_empty() {
+        return Ok((parts, reached));
+    }
+    parts.append(&mut step);
+    Ok((parts, upto))
+}
+
+/// What is too long even by itself is cut, the longest of it most.
+fn shortened(mut parts: Vec<Part>, room: u64) -> Vec<Part> {
+    if parts.iter().map(tokens::of_part).sum::<u64>() <= room {
+        return parts;
+    }
+    let share = usize::try_from(room).unwrap_or(usize::MAX) / parts.len().max(1);
+    for part in &mut parts {
+        match part {
+            Part::User { text, images } => {
+                cut(text, share);
+                images.clear();
+            }
+            Part::Assistant { text, calls, .. } => {
+                let share = share / (calls.len() + 1);
+                cut(text, share);
+                for call in calls {
+                    let mut args = call.args.to_string();
+                    if cut(&mut args, share) {
+                        call.args = json!({ "beginning": args });
+                    }
+                }
+            }
+            Part::Pictures { images } => images.clear(),
+            Part::Result { output, .. } => {
+                if let Output::Done { text, .. } | Output::Failed { message: text } = output {
+                    cut(text, share);
+                }
+            }
+        }
+    }
+    parts
+}
+
+/// Keeps as much of a text as takes up so many tokens; says whether that was less than all.
+fn cut(text: &mut String, tokens: usize) -> bool {
+    let end = text.floor_char_boundary(tokens.saturating_mul(2));
+    let is_long = end < text.len();
+    if is_long {
+        text.truncate(end);
+        text.push_str(" [cut]");
+    }
+    is_long
+}
+
+fn begins(fact: &Fact) -> bool {
+    matches!(fact, Fact::Said { .. } | Fact::StepStarted { .. })
 }
 
 /// The last fact to sum up: where the newest steps that fit into `keep` tokens begin.
@@ -92,12 +215,12 @@ async fn boundary(
         let Some(oldest) = page.last() else { return Ok(upto) };
         before = oldest.seq;
         for Entry { seq, fact, .. } in page {
-            let begins = matches!(fact, Fact::Said { .. } | Fact::StepStarted { .. });
+            let is_first = begins(&fact);
             size += Part::of(fact).as_ref().map_or(0, tokens::of_part);
             if size > keep || seq <= done {
                 return Ok(upto);
             }
-            if begins {
+            if is_first {
                 upto = seq.before();
             }
         }

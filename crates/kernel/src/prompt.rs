@@ -118,6 +118,13 @@ pub fn marked(message: &Message) -> String {
     }
 }
 
+/// What is remembered of a conversation.
+pub struct Recalled {
+    pub parts: Vec<Part>,
+    /// Nothing since the last summary was left out.
+    pub whole: bool,
+}
+
 /// The newest part of a conversation that fits into `budget` tokens, read from the log page by
 /// page down to the last summary. The message being answered is always in it.
 pub async fn recall(
@@ -125,8 +132,9 @@ pub async fn recall(
     session: SessionId,
     state: &State,
     budget: u64,
-) -> Result<Vec<Part>, StoreError> {
+) -> Result<Recalled, StoreError> {
     let (mut parts, mut size, mut before) = (Vec::new(), 0, state.last.next());
+    let mut whole = true;
     let answering = state.turn.as_ref().map_or(Seq(0), |turn| turn.said);
     let summed_up = state.summed_up.map_or(Seq(0), |summed_up| summed_up.upto);
     'pages: while before > summed_up.next() {
@@ -136,7 +144,8 @@ pub async fn recall(
         for Entry { seq, fact, .. } in page {
             let Some(part) = Part::of(fact) else { continue };
             size += tokens::of_part(&part);
-            if seq <= summed_up || (size > budget && seq < answering) {
+            whole = seq <= summed_up || size <= budget || seq >= answering;
+            if seq <= summed_up || !whole {
                 break 'pages;
             }
             parts.push(part);
@@ -147,26 +156,36 @@ pub async fn recall(
         let said = log.read(session, answering.before(), 1).await?.pop();
         parts.extend(said.and_then(|entry| Part::of(entry.fact)));
     }
-    parts.extend(summary(log, session, state).await?);
+    parts.extend(summary(log, session, state).await?.as_deref().map(summed_up_to));
     parts.reverse();
-    let mut parts = show(pair(parts));
-    forget_old_images(&mut parts);
-    Ok(parts)
+    Ok(Recalled { parts: presentable(parts), whole })
 }
 
 /// What the past was summed up to, if it was.
-async fn summary(
+pub(crate) async fn summary(
     log: &dyn Log,
     session: SessionId,
     state: &State,
-) -> Result<Option<Part>, StoreError> {
+) -> Result<Option<String>, StoreError> {
     let Some(SummedUp { at, .. }) = state.summed_up else { return Ok(None) };
     let found = log.read(session, at.before(), 1).await?.pop().map(|entry| entry.fact);
-    let Some(Fact::CompactionEnded(Compaction::Done { summary, .. })) = found else {
-        return Ok(None);
-    };
+    Ok(match found {
+        Some(Fact::CompactionEnded(Compaction::Done { summary, .. })) => Some(summary),
+        _ => None,
+    })
+}
+
+/// How a summary is shown.
+pub(crate) fn summed_up_to(summary: &str) -> Part {
     let text = format!("[What happened before, summed up]\n{summary}");
-    Ok(Some(Part::User { text, images: Vec::new() }))
+    Part::User { text, images: Vec::new() }
+}
+
+/// A part of a conversation as models accept it.
+pub(crate) fn presentable(parts: Vec<Part>) -> Vec<Part> {
+    let mut parts = show(pair(parts));
+    forget_old_images(&mut parts);
+    parts
 }
 
 /// The pictures that tools returned, each after the results of its step: not every vendor takes

@@ -1,7 +1,7 @@
 //! One turn: the model speaks, tools run, until there is nothing left to run.
 
 use std::{
-    collections::HashSet, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Duration,
+    collections::HashSet, mem, panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Duration,
 };
 
 use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
@@ -12,7 +12,7 @@ use crate::{
     budget::Purse,
     compact::{self, CompactError, Summary},
     ports::{Model, ModelError, Piece, Ports, StoreError},
-    prompt::{self, Part, Prompt},
+    prompt::{self, Part, Prompt, Recalled},
     roster::Roster,
     session::Session,
     state::{State, SummedUp},
@@ -42,10 +42,18 @@ pub(crate) struct Meter<'a> {
     model: &'a str,
     reports: &'a mpsc::Sender<Report>,
     usage: Option<Usage>,
+    /// By the requests before this one.
+    before: Option<Usage>,
 }
 
 impl Meter<'_> {
+    /// Another request begins, which is counted on its own.
+    pub fn go_on(&mut self) {
+        self.before = self.usage;
+    }
+
     pub async fn count(&mut self, usage: Usage) {
+        let usage = self.before.map_or(usage, |before| before.plus(usage));
         self.usage = Some(usage);
         // An error only means that this turn is being cut short.
         self.reports.send(Report::Used { model: self.model.to_owned(), usage }).await.ok();
@@ -123,13 +131,16 @@ impl Turn {
         let asked = state.turn.as_ref().map_or(0, |turn| turn.steps);
         let mut used = self.take_up(&mut state).await?;
         let mut edition = self.ports.tools.edition();
-        let mut prompt = self.prompt(&state, model.window()).await?;
+        // By our guess it may be too much where the provider, who counts, has room for it.
+        let (mut prompt, mut whole) = self.prompt(&state, model.window().saturating_mul(2)).await?;
         let mut fill = match (state.filled, prompt.parts.last()) {
-            (Some(counted), Some(said)) => Fill { counted, since: tokens::of_part(said) },
+            (Some(counted), Some(said)) if asked == 0 => {
+                Fill { counted, since: tokens::of_part(said) }
+            }
             _ => Fill::of(&prompt),
         };
         for index in asked.. {
-            if fill.exceeds(model.as_ref()) {
+            if fill.exceeds(model.as_ref()) || !mem::replace(&mut whole, true) {
                 prompt = self.make_room(&mut state, model.as_ref()).await?;
                 fill = Fill::of(&prompt);
             }
@@ -212,13 +223,12 @@ impl Turn {
         })
     }
 
-    async fn prompt(&self, state: &State, budget: u64) -> Result<Prompt, StoreError> {
+    /// What the model is shown, and whether that is all since the last summary.
+    async fn prompt(&self, state: &State, budget: u64) -> Result<(Prompt, bool), StoreError> {
         let (log, session) = (self.ports.log.as_ref(), self.session.id());
-        Ok(Prompt {
-            system: self.system(state).await,
-            parts: prompt::recall(log, session, state, budget).await?,
-            tools: self.ports.tools.specs(&Caller::Model),
-        })
+        let Recalled { parts, whole } = prompt::recall(log, session, state, budget).await?;
+        let tools = self.ports.tools.specs(&Caller::Model);
+        Ok((Prompt { system: self.system(state).await, parts, tools }, whole))
     }
 
     async fn system(&self, state: &State) -> String {
@@ -233,7 +243,7 @@ impl Turn {
         state.last = self.record(Fact::CompactionStarted).await?;
         self.compact(state, model, model.window() / 4).await?;
         let room = model.window().saturating_sub(model.reserve()) / 10 * 8;
-        Ok(self.prompt(state, room).await?)
+        Ok(self.prompt(state, room).await?.0)
     }
 
     /// Sums up, which has been announced, and tells how it went.
@@ -246,7 +256,7 @@ impl Turn {
         let (log, session) = (self.ports.log.as_ref(), self.session.id());
         let system = self.system(state).await;
         let name = state.model.clone();
-        let mut meter = Meter { model: &name, reports: &self.reports, usage: None };
+        let mut meter = Meter { model: &name, reports: &self.reports, usage: None, before: None };
         let made = compact::sum_up(log, session, state, model, system, keep, &mut meter).await;
         let usage = meter.usage;
         let (upto, ended) = match made {

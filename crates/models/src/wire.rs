@@ -114,13 +114,17 @@ fn object(args: &Value) -> Value {
 
 /// A name that every provider accepts: unchanged where it can be.
 pub fn accepted(id: &str) -> String {
-    const LONGEST: usize = 64;
+    accepted_within(64, id)
+}
+
+/// The same for those who take less, but at least 17 characters.
+fn accepted_within(longest: usize, id: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !id.is_empty() && id.len() <= LONGEST && id.chars().all(is_plain) {
+    if !id.is_empty() && id.len() <= longest && id.chars().all(is_plain) {
         return id.to_owned();
     }
-    let plain: String =
-        id.chars().map(|c| if is_plain(c) { c } else { '_' }).take(LONGEST - 17).collect();
+    let plain = id.chars().map(|c| if is_plain(c) { c } else { '_' });
+    let plain: String = plain.take(longest.saturating_sub(17)).collect();
     format!("{plain}_{:016x}", fingerprint(id))
 }
 
@@ -193,6 +197,8 @@ mod tests {
         assert_eq!(long.len(), 64);
         assert_ne!(long, accepted(&"x".repeat(201)));
         assert_eq!(accepted("").len(), 17);
+        assert_eq!(accepted_within(40, &"x".repeat(41)).len(), 40);
+        assert_eq!(accepted_within(40, &"x".repeat(40)), "x".repeat(40));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 // The HTTP requests the page makes, and what their failures mean to it.
-import type { AcceptedAnswer, CreatedAnswer, SessionsAnswer, StateAnswer } from './wire';
+import type { AcceptedAnswer, CreatedAnswer, PromptAnswer, SessionsAnswer, StateAnswer } from './wire';
 
 /** The server answered, and the answer was no. */
 export class Refused extends Error {
@@ -20,6 +20,9 @@ export const remove = (id: string) => ask('DELETE', session(id));
 export const observe = (id: string) => ask('POST', `${session(id)}/observe`);
 export const cancel = (id: string) => ask('POST', `${session(id)}/cancel`);
 export const state = (id: string) => ask<StateAnswer>('GET', `${session(id)}/state`);
+
+export const told = (id: string) => ask<PromptAnswer>('GET', `${session(id)}/prompt`);
+export const instruct = (text: string) => ask('PUT', '/api/instructions', { text });
 
 /** Says something to a session. Waits its turn if the session is busy; said once however often it is sent under one key. */
 export function say(id: string, prompt: string, key: string): Promise<AcceptedAnswer> {

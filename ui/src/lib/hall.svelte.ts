@@ -4,6 +4,7 @@ import { backoff, Connection, type Link } from './connection';
 import { empty, fold, marked, posted, resumed, settled, withdrawn, type Conversation } from './conversation';
 import { Place } from './place';
 import { Roster } from './roster.svelte';
+import { arranged, type Told } from './told';
 import type { EventFrame, GlobalEvent, SessionEvent, StateAnswer } from './wire';
 
 /** What is kept of a session that was looked at, so that returning to it costs only what is new. */
@@ -101,6 +102,16 @@ export class Hall {
     let started = true;
     const asked = api.compact(id).then((answer) => (started = answer.started));
     if ((await this.wish(asked)) && !started) this.trouble = 'There is nothing to sum up now.';
+  }
+
+  /** What the agent of a session is told. Why not, if not, is for whoever asked. */
+  told(id: string): Promise<Told> {
+    return this.answered(api.told(id).then(arranged));
+  }
+
+  /** Replaces what the person tells every agent. */
+  async instruct(text: string) {
+    await this.answered(api.instruct(text));
   }
 
   async remove(id: string) {
@@ -248,6 +259,14 @@ export class Hall {
     if (look !== this.looks || id !== this.current) return;
     this.standing = standing;
     this.elsewhere = this.busy ? Math.max(0, (standing?.queued ?? 0) - known) : 0;
+  }
+
+  private async answered<T>(request: Promise<T>): Promise<T> {
+    try {
+      return await request;
+    } catch (error) {
+      throw new Error(this.explain(error), { cause: error });
+    }
   }
 
   private async wish(request: Promise<unknown>): Promise<boolean> {

@@ -43,6 +43,12 @@ export interface StateAnswer {
   usage: { inputTokens: number; outputTokens: number; cost: number };
 }
 
+export interface PromptAnswer {
+  /** In the order in which they are told. */
+  parts: { title: string; text: string }[];
+  tools: { name: string; description: string }[];
+}
+
 export interface AcceptedAnswer {
   ok: true;
   sessionId: string;

@@ -3,6 +3,7 @@
 
 mod enduring;
 mod listening;
+mod long;
 mod remembering;
 mod speaking;
 mod spending;

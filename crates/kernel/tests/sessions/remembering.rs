@@ -72,7 +72,8 @@ async fn one_turn_that_fills_the_window_is_summed_up_in_its_middle() {
     assert_eq!(heard.last().unwrap(), "ended Finished");
     let log = log(&world, id).await;
     assert!(log.iter().filter_map(compaction).count() > 0);
-    for prompt in world.model.prompts() {
+    // Without tools it is asked to sum up, perhaps a later piece with the summary of what was before.
+    for prompt in world.model.prompts().iter().filter(|prompt| !prompt.tools.is_empty()) {
         let task =
             |part: &Part| matches!(part, Part::User { text, .. } if text == "do a great deal");
         assert!(prompt.parts.iter().any(task), "the task is never forgotten");

@@ -7,7 +7,10 @@ use kernel::{
 };
 use serde_json::{Value, json};
 
-use super::{Ask, Decode, accepted, arguments, marked_outcome, number, one_of_a_kind, parse, text};
+use super::{
+    Ask, Decode, accepted, accepted_within, arguments, marked_outcome, number, one_of_a_kind,
+    parse, text,
+};
 use crate::fault;
 
 const LANGUAGE: &str = "chat";
@@ -61,7 +64,7 @@ fn message(ask: &Ask, part: &Part) -> Value {
         }
         Part::Result { call, output } => {
             let content = marked_outcome(output);
-            json!({ "role": "tool", "tool_call_id": accepted(call), "content": content })
+            json!({ "role": "tool", "tool_call_id": call_id(call), "content": content })
         }
     }
 }
@@ -86,7 +89,12 @@ fn user(ask: &Ask, text: &str, images: &[Attachment]) -> Value {
 
 fn call(ToolRequest { id, name, args, .. }: &ToolRequest) -> Value {
     let function = json!({ "name": accepted(name), "arguments": super::object(args).to_string() });
-    json!({ "id": accepted(id), "type": "function", "function": function })
+    json!({ "id": call_id(id), "type": "function", "function": function })
+}
+
+/// `OpenAI` takes no more than 40 characters; other servers give more.
+fn call_id(id: &str) -> String {
+    accepted_within(40, id)
 }
 
 #[derive(Default)]

@@ -6,6 +6,7 @@ mod failures;
 mod lists;
 mod server;
 mod streams;
+mod switching;
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -1,6 +1,6 @@
 //! A provider on this machine that says what it is told to, in raw HTTP.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -28,16 +28,23 @@ pub struct Server {
 impl Server {
     /// Answers the first connection with the first reply, and so on; the last one for ever.
     pub async fn start(replies: &[Reply]) -> Self {
+        let replies = replies.to_vec();
+        Self::answering(move |turn, _| replies[turn.min(replies.len() - 1)].clone()).await
+    }
+
+    /// Answers each request, of which it is told how many came before, as it deserves.
+    pub async fn answering(reply: impl Fn(usize, &str) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (asked, requests) = mpsc::unbounded_channel();
         let (left, gone) = mpsc::unbounded_channel();
-        let replies = replies.to_vec();
+        let reply = Arc::new(reply);
         tokio::spawn(async move {
             for turn in 0.. {
                 let (stream, _) = listener.accept().await.unwrap();
-                let reply = replies[turn.min(replies.len() - 1)].clone();
-                tokio::spawn(answer(stream, reply, asked.clone(), left.clone()));
+                let reply = reply.clone();
+                let decide = move |request: &str| reply(turn, request);
+                tokio::spawn(answer(stream, decide, asked.clone(), left.clone()));
             }
         });
         Self { address, requests, gone }
@@ -63,11 +70,12 @@ pub async fn soon<T>(future: impl Future<Output = T>) -> T {
 
 async fn answer(
     mut stream: TcpStream,
-    reply: Reply,
+    decide: impl Fn(&str) -> Reply,
     asked: mpsc::UnboundedSender<String>,
     left: mpsc::UnboundedSender<()>,
 ) {
     let Some(request) = read(&mut stream).await else { return };
+    let reply = decide(&request);
     // The test may be over.
     let _ = asked.send(request);
     let (Reply::Whole(text) | Reply::Stuck(text)) = &reply;
