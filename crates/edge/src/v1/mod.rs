@@ -5,6 +5,7 @@
 mod chat;
 mod chat_say;
 mod error;
+mod pictures;
 mod responses;
 mod responses_say;
 
@@ -21,14 +22,19 @@ use axum::{
 use futures::{Stream, StreamExt as _, stream};
 use kernel::{
     ports::{Model, ModelError, Piece},
+    prompt::Prompt,
     toolbox::ToolSpec,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::App;
+use crate::{
+    App,
+    models::{Unknown, find_model},
+};
 use error::Failed;
+use pictures::Pictures;
 
 pub fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
@@ -68,8 +74,31 @@ async fn models(State(app): State<Arc<App>>) -> Result<Reply<ModelList>, Failed>
 }
 
 /// A model by the name the caller gave it.
-fn find(app: &App, id: &str) -> Result<Arc<dyn Model>, Failed> {
-    app.host.ports.models.find(id).ok_or_else(|| Failed::no_model(id))
+async fn find(app: &App, id: &str) -> Result<Arc<dyn Model>, Failed> {
+    let found = find_model(app, id).await;
+    found.map_err(|Unknown { hint }| Failed::no_model(id, &hint))
+}
+
+/// What to ask, made from a question on a thread that nobody waits for, and the pictures in it.
+async fn prepare(
+    read: impl FnOnce(&mut Pictures) -> Result<Prompt, Failed> + Send + 'static,
+) -> Result<(Prompt, Pictures), Failed> {
+    let prepared = tokio::task::spawn_blocking(move || {
+        let mut pictures = Pictures::default();
+        Ok((read(&mut pictures)?, pictures))
+    });
+    prepared.await.map_err(|_| Failed::internal("the question could not be read"))?
+}
+
+/// The answer, which keeps the pictures for as long as it lasts.
+fn answer(
+    model: &dyn Model,
+    prompt: &Prompt,
+    pictures: Pictures,
+) -> impl Stream<Item = Result<Piece, ModelError>> + Send + Unpin + 'static {
+    model.stream(prompt).inspect(move |_| {
+        let _kept = &pictures;
+    })
 }
 
 /// Says a model's reply in one API's words.
