@@ -17,6 +17,7 @@ mod prompt;
 mod secrets;
 mod serve;
 mod stops;
+mod vault;
 mod wire;
 
 use std::{process::ExitCode, time::Duration};
