@@ -117,7 +117,7 @@ async fn what_keeps_providers_from_being_used_is_told_with_what_to_do() {
         "has no key: the environment variable NO_KEY is not set; put the key there and start again",
         "`megaron key list` shows where every key comes from",
     );
-    assert_eq!(lineup.problems(), [keyless.clone()], "nobody has been asked yet");
+    assert_eq!(lineup.problems(), std::slice::from_ref(&keyless), "nobody has been asked yet");
     soon(lineup.learn()).await;
     let listless = problem(
         "listless",
