@@ -5,7 +5,7 @@ use std::{path::Path, process::ExitCode};
 use crate::{
     cli::{KeyAction, KeyArgs},
     config::{self, Config, edit, provider},
-    prompt, secrets, vault, wire,
+    place, prompt, secrets, vault, wire,
 };
 
 /// What a shell says of a command that Ctrl-C ended.
@@ -60,44 +60,52 @@ fn list(data_dir: &Path) -> anyhow::Result<()> {
 fn set(data_dir: &Path, name: &str, keyring: bool) -> anyhow::Result<ExitCode> {
     // Before anything is typed for nothing.
     provider::check_name(name)?;
-    let instead = || vault::instead(name);
+    let instead = |error| anyhow::anyhow!("{error}; {}", vault::instead(name));
     if keyring {
-        vault::reach().map_err(|error| anyhow::anyhow!("{error}; {}", instead()))?;
+        vault::reach().map_err(instead)?;
     }
     let Some(secret) = prompt::secret(&format!("Key for {name} (it is not shown): "))? else {
         return Ok(ExitCode::from(CANCELLED));
     };
     if keyring {
         let secret = secrets::checked(&secret)?;
-        crate::place::prepare(data_dir)?;
-        let kept = vault::keep(data_dir, name, secret);
-        kept.map_err(|error| anyhow::anyhow!("{error}; {}", instead()))?;
+        place::prepare(data_dir)?;
+        vault::keep(data_dir, name, secret).map_err(instead)?;
         secrets::forget(data_dir, name)?;
         eprintln!("The key for `{name}` is kept in the keyring.");
     } else {
         secrets::keep(data_dir, name, &secret)?;
         eprintln!("The key for `{name}` is kept.");
     }
+    point_to(data_dir, name, keyring)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lets the provider take its key from where it is now, unless it names a place of its own.
+fn point_to(data_dir: &Path, name: &str, keyring: bool) -> anyhow::Result<()> {
     let config = Config::load(data_dir)?;
     let Some(it) = config.providers.get(name) else {
         let and = if keyring { " with api_key_keyring = true" } else { "" };
         eprintln!("It is used once config.toml has a [providers.{name}]{and}.");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     };
     if it.api_key_env.is_some() || it.api_key_file.is_some() {
         eprintln!(
             "It is not used: [providers.{name}] in config.toml takes its key from elsewhere."
         );
-    } else if it.api_key_keyring != keyring {
-        edit::set_keyring(data_dir, name, keyring)?;
-        if !keyring {
-            // Often there is none any more, which is why the key is here now.
-            vault::forget(data_dir, name).ok();
-        }
-        let said = if keyring { "now says" } else { "no longer says" };
-        eprintln!("[providers.{name}] in config.toml {said} api_key_keyring = true.");
+        return Ok(());
     }
-    Ok(ExitCode::SUCCESS)
+    if it.api_key_keyring == keyring {
+        return Ok(());
+    }
+    edit::set_keyring(data_dir, name, keyring)?;
+    if !keyring {
+        // Often there is none any more, which is why the key is here now.
+        vault::forget(data_dir, name).ok();
+    }
+    let said = if keyring { "now says" } else { "no longer says" };
+    eprintln!("[providers.{name}] in config.toml {said} api_key_keyring = true.");
+    Ok(())
 }
 
 /// From wherever it is kept.
