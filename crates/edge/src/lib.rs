@@ -8,6 +8,8 @@ mod extract;
 mod keys;
 mod listen;
 mod login;
+mod models;
+mod near;
 mod operate;
 mod page;
 mod socket;
@@ -24,6 +26,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use auth::{Access, Codes, Purpose};
 use caco::clients::Clients;
 pub use keys::Keys;
+pub use near::{did_you_mean, near};
 
 #[derive(Clone, Debug)]
 pub struct Settings {

@@ -38,7 +38,7 @@ pub enum Command {
     Serve(ServeArgs),
     /// Ask something and stream the answer to the terminal
     Ask(AskArgs),
-    /// List the models, try one, choose the default, look for more
+    /// List the models, try one, choose one, look for more
     Models(ModelsArgs),
     /// Print what was used, by model and by day, and how the budgets stand
     Usage(UsageArgs),
@@ -151,7 +151,7 @@ pub struct AskArgs {
     /// Go on with this session instead of starting a new one
     #[arg(long, env = "MEGARON_SESSION", hide_env_values = true, value_name = "ID")]
     pub session: Option<String>,
-    /// The model of a new session
+    /// The model of a new session; a session that goes on is answered by it from now on
     #[arg(long, env = "MEGARON_MODEL", hide_env_values = true, value_name = "ID")]
     pub model: Option<String>,
     /// Print every event as a line of JSON
@@ -196,19 +196,28 @@ pub enum KeyAction {
     New,
     /// Remove it: nobody gets in with a key until there is a new one
     Revoke,
+    /// Print where the key of every provider comes from, and never what it is
+    List,
     /// Keep the key of a provider of models, typed or piped in
-    Set { provider: String },
+    Set {
+        provider: String,
+        /// In the keyring of this machine instead of a file
+        #[arg(long)]
+        keyring: bool,
+    },
     /// Forget the key of a provider that was kept here
     Forget { provider: String },
 }
 
 const KEY_HELP: &str = "\
-`set` keeps the key in <data-dir>/secrets, for its owner alone. It is used for a provider that has
-neither api_key_env nor api_key_file.
+`set` keeps the key in <data-dir>/secrets, for its owner alone, or with --keyring in the keyring of
+this machine. It is used for a provider that has neither api_key_env nor api_key_file.
 
 Examples:
   curl -H \"Authorization: Bearer $(megaron key)\" http://127.0.0.1:53000/api/sessions
   megaron key set anthropic
+  megaron key set anthropic --keyring
+  megaron key list
   pass show openai | megaron key set openai";
 
 #[derive(Clone, Debug, Args)]
@@ -228,6 +237,12 @@ pub enum ModelsAction {
     Test { id: String },
     /// Make this the model of sessions that name none
     Default { id: String },
+    /// Let this model answer in a session from now on
+    Use {
+        id: String,
+        #[arg(long, env = "MEGARON_SESSION", hide_env_values = true, value_name = "ID")]
+        session: String,
+    },
     /// Look for keys, servers and agents on this machine
     Detect {
         /// Add what can be used to config.toml
@@ -241,7 +256,8 @@ Examples:
   megaron models                       the default is marked with *
   megaron models detect --write        add what this machine has to config.toml
   megaron models test ollama/llama3.2
-  megaron models default ollama/llama3.2";
+  megaron models default ollama/llama3.2
+  megaron models use ollama/llama3.2 --session 0190f5fe-7c00-7a00-8000-000000000001";
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = USAGE_HELP)]

@@ -153,7 +153,7 @@ impl Config {
 
     fn parse(text: &str) -> anyhow::Result<Self> {
         keys::check(text)?;
-        let config: Self = toml::from_str(text).map_err(|error| tidy(&error))?;
+        let config: Self = toml::from_str(text).map_err(|error| tidy(text, &error))?;
         for host in &config.allowed_hosts {
             anyhow::ensure!(
                 !host.is_empty() && !host.contains(['/', ':', ' ']),
@@ -178,6 +178,12 @@ impl Config {
         self
     }
 
+    /// The same without a default of its own, whose faults are not in question.
+    #[must_use]
+    pub fn defaulting_to_demo(self) -> Self {
+        Self { default_model: Self::default().default_model, ..self }
+    }
+
     pub fn drain(&self) -> Duration {
         Duration::from_secs(self.server.drain_seconds)
     }
@@ -199,9 +205,28 @@ impl Config {
     }
 }
 
-/// Its own message ends a line early.
-fn tidy(error: &toml::de::Error) -> anyhow::Error {
-    anyhow::anyhow!("{}", error.to_string().trim_end())
+/// Where it is wrong and why, without what is written there: that may be a secret.
+fn tidy(text: &str, error: &toml::de::Error) -> anyhow::Error {
+    let message = without_texts(error.message());
+    let Some(at) = error.span() else { return anyhow::anyhow!("{message}") };
+    let before = text.get(..at.start).unwrap_or_default();
+    let number = before.matches('\n').count() + 1;
+    let line = text.lines().nth(number - 1).unwrap_or_default();
+    let key = line.split_once('=').map(|(key, _)| key.trim()).filter(|key| keys::is_known(key));
+    match key {
+        Some(key) => anyhow::anyhow!("line {number}, {key}: {message}"),
+        None => anyhow::anyhow!("line {number}: {message}"),
+    }
+}
+
+fn without_texts(message: &str) -> String {
+    let message = message.trim_end().replace('\n', ", ");
+    match (message.find('"'), message.rfind('"')) {
+        (Some(from), Some(to)) if from < to => {
+            format!("{}...{}", &message[..from], &message[to + 1..])
+        }
+        _ => message,
+    }
 }
 
 /// The data directory that is meant, whether or not it exists.

@@ -149,6 +149,7 @@ fn bare(kind: Kind) -> Provider {
         base_url: None,
         api_key_env: None,
         api_key_file: None,
+        api_key_keyring: false,
         models: None,
         headers: std::collections::BTreeMap::new(),
         proxy: None,

@@ -18,6 +18,7 @@ mod secrets;
 mod serve;
 mod stops;
 mod usage;
+mod vault;
 mod wire;
 
 use std::{process::ExitCode, time::Duration};

@@ -1,20 +1,26 @@
 //! `megaron models`: lists them, tries one, chooses the default, and looks for more.
 
-use std::{path::Path, process::ExitCode, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
 
 use futures::StreamExt as _;
 use kernel::{
-    ports::{ModelError, ModelInfo, Piece},
+    ports::{Model, ModelError, ModelInfo, Models as _, Piece},
     prompt::{Part, Prompt},
     update::Failure,
 };
 use tokio::time::{Instant, timeout};
 
 use crate::{
+    ask,
     cli::{ModelsAction, ModelsArgs},
     config::{self, Config, edit},
     detect::{self, Found, Surroundings},
-    wire,
+    wire::{self, Lineup, Problem},
 };
 
 /// How long a model may take to answer a single word.
@@ -26,15 +32,20 @@ pub async fn run(args: ModelsArgs) -> anyhow::Result<ExitCode> {
     match args.action.unwrap_or(ModelsAction::List) {
         ModelsAction::List => list(&data_dir, &config).await,
         ModelsAction::Test { id } => Ok(test(&data_dir, config, &id).await),
-        ModelsAction::Default { id } => choose(&data_dir, config, &id),
+        ModelsAction::Default { id } => choose(&data_dir, config, &id).await,
+        ModelsAction::Use { id, session } => switch(data_dir, &id, &session).await,
         ModelsAction::Detect { write } => search(&data_dir, &config, write).await,
     }
 }
 
 async fn list(data_dir: &Path, config: &Config) -> anyhow::Result<ExitCode> {
     let models = wire::models(data_dir, config)?;
+    models.learn().await;
     let (known, default) = (models.list().await?, models.default_id());
     print!("{}", table(&known, &default, config));
+    for Problem { provider, what, fix } in models.problems() {
+        eprintln!("! {provider} {what}\n  → {fix}");
+    }
     if known.iter().all(|model| model.id != default) {
         eprintln!(
             "The default, {default}, is not listed; `megaron models test {default}` tries it."
@@ -91,8 +102,7 @@ struct Tried {
 async fn say_ok(data_dir: &Path, config: Config, id: &str) -> anyhow::Result<Tried> {
     // As the default, so that an unknown name is explained, and another's fault is not ours.
     let models = wire::models(data_dir, &Config { default_model: id.to_owned(), ..config })?;
-    let model = models.find(id);
-    let model = model.ok_or_else(|| anyhow::anyhow!("there is no such model"))?;
+    let model = known(&models, id).await?;
     let question = "Answer with one word: ok".to_owned();
     let parts = vec![Part::User { text: question, images: Vec::new() }];
     let mut answer = model.stream(&Prompt { system: String::new(), parts, tools: Vec::new() });
@@ -112,8 +122,27 @@ async fn say_ok(data_dir: &Path, config: Config, id: &str) -> anyhow::Result<Tri
     Ok(Tried { first, whole: begun.elapsed() })
 }
 
-fn choose(data_dir: &Path, config: Config, id: &str) -> anyhow::Result<ExitCode> {
-    wire::models(data_dir, &Config { default_model: id.to_owned(), ..config })?;
+/// A model that its provider has, or may have if it does not tell.
+async fn known(models: &Lineup, id: &str) -> anyhow::Result<Arc<dyn Model>> {
+    models.learn().await;
+    if let Some(model) = models.find(id) {
+        return Ok(model);
+    }
+    let listed = models.list().await?;
+    let near = wire::near(id, listed.iter().map(|model| model.id.as_str()));
+    anyhow::bail!("no model is named `{id}`{}", wire::did_you_mean(&near))
+}
+
+async fn switch(data_dir: PathBuf, id: &str, session: &str) -> anyhow::Result<ExitCode> {
+    let news = ask::use_model(data_dir, session, id).await?;
+    let still = if news { "from now on" } else { "as before" };
+    println!("Session {session} is answered by {id} {still}.");
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn choose(data_dir: &Path, config: Config, id: &str) -> anyhow::Result<ExitCode> {
+    let models = wire::models(data_dir, &Config { default_model: id.to_owned(), ..config })?;
+    known(&models, id).await?;
     edit::set_default(data_dir, id)?;
     println!("New sessions are answered by {id}.");
     if crate::place::find(data_dir).is_some() {

@@ -18,9 +18,7 @@ const FOLDER: &str = "secrets";
 
 pub fn keep(data_dir: &Path, name: &str, secret: &str) -> anyhow::Result<()> {
     provider::check_name(name)?;
-    let secret = secret.trim();
-    anyhow::ensure!(!secret.is_empty(), "the key is empty");
-    anyhow::ensure!(!secret.contains(char::is_control), "a key is one line of plain text");
+    let secret = checked(secret)?;
     place::prepare(data_dir)?;
     let folder = data_dir.join(FOLDER);
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
@@ -29,6 +27,23 @@ pub fn keep(data_dir: &Path, name: &str, secret: &str) -> anyhow::Result<()> {
     let path = folder.join(name);
     place::write_private(&path, secret.as_bytes())
         .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// What was typed or piped in, if it can be a key.
+pub fn checked(secret: &str) -> anyhow::Result<&str> {
+    let secret = secret.trim();
+    anyhow::ensure!(!secret.is_empty(), "the key is empty");
+    anyhow::ensure!(!secret.contains(char::is_control), "a key is one line of plain text");
+    Ok(secret)
+}
+
+/// For whom there is one, in order.
+pub fn kept(data_dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(data_dir.join(FOLDER)).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.filter(|name| provider::check_name(name).is_ok()).collect();
+    names.sort();
+    names
 }
 
 /// Says whether there was one.
@@ -50,9 +65,8 @@ pub fn located(data_dir: &Path, name: &str, provider: &Provider) -> Provider {
     let kept: PathBuf = data_dir.join(FOLDER).join(name);
     match &mut provider.api_key_file {
         Some(file) => *file = data_dir.join(&file),
-        None if provider.api_key_env.is_none() && kept.exists() => {
-            provider.api_key_file = Some(kept);
-        }
+        None if provider.api_key_env.is_some() || provider.api_key_keyring => (),
+        None if kept.exists() => provider.api_key_file = Some(kept),
         None => (),
     }
     provider
@@ -104,18 +118,23 @@ mod tests {
             [providers.file]
             kind = "anthropic"
             api_key_file = "my.key"
+            [providers.ring]
+            kind = "anthropic"
+            api_key_keyring = true
             [providers.none]
             kind = "anthropic"
             "#;
         fs::write(dir.path().join("config.toml"), text).unwrap();
         let config = Config::load(dir.path()).unwrap();
-        for name in ["bare", "env", "file"] {
+        for name in ["ring", "bare", "env", "file"] {
             keep(dir.path(), name, "s3cret").unwrap();
         }
+        assert_eq!(kept(dir.path()), ["bare", "env", "file", "ring"]);
         let file = |name: &str| located(dir.path(), name, &config.providers[name]).api_key_file;
         assert_eq!(file("bare"), Some(dir.path().join("secrets/bare")));
         assert_eq!(file("env"), None);
         assert_eq!(file("file"), Some(dir.path().join("my.key")));
+        assert_eq!(file("ring"), None);
         assert_eq!(file("none"), None);
     }
 }

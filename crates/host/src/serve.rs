@@ -5,6 +5,7 @@ use std::{
     net::SocketAddr,
     path::Path,
     process::ExitCode,
+    sync::Arc,
 };
 
 use anyhow::Context as _;
@@ -19,7 +20,7 @@ use crate::{
     hall::Hall,
     logs, meters, minds, place,
     stops::Stops,
-    wire::{self, Plan, Rooms},
+    wire::{self, Lineup, Plan, Problem, Rooms},
 };
 
 /// What a shell says of a process that a signal ended.
@@ -36,6 +37,7 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let listener = listen(plan.config.server.listen, &data_dir).await?;
     let rooms = Rooms::build(plan, listener, meters::begin()?).await?;
     let (login, browser_login) = (rooms.login_url()?, rooms.login_url()?);
+    let models = rooms.models.clone();
     let mut hall = Hall::open(rooms);
     let note = place::post(&data_dir, hall.addr)?;
     warn(&args, hall.addr);
@@ -43,6 +45,7 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
         // Whoever started us may have stopped reading; others still want to be served.
         tracing::warn!(%error, addr = %hall.addr, "cannot say where it listens");
     }
+    tokio::spawn(learn(models));
     if is_new {
         tokio::spawn(introduce(config, args.log_format));
     }
@@ -71,6 +74,14 @@ fn plan(args: &ServeArgs) -> anyhow::Result<Plan> {
     anyhow::ensure!(workspace.is_dir(), "the workspace {} is not a folder", workspace.display());
     let (trust_loopback, drain) = (args.trust_loopback, config.drain());
     Ok(Plan { data_dir, workspace, trust_loopback, drain, config })
+}
+
+/// What providers have, and what is wrong with them; nobody waits for it.
+async fn learn(models: Arc<Lineup>) {
+    models.learn().await;
+    for Problem { provider, what, fix } in models.problems() {
+        tracing::warn!(provider, what, fix, "a provider cannot be used as it is");
+    }
 }
 
 /// At the very first start: what this machine has to answer with.

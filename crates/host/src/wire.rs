@@ -11,7 +11,7 @@ use std::{
 use anyhow::Context as _;
 use kernel::{
     host::Host,
-    ports::{Briefing, Clock, Models, Ports},
+    ports::{Briefing, Clock, Ports},
     toolbox::Toolbox,
 };
 use tokio::net::TcpListener;
@@ -19,10 +19,11 @@ use tokio::net::TcpListener;
 use crate::{
     clock::SystemClock,
     config::{Config, provider::Provider},
-    place, secrets,
+    place, secrets, vault,
 };
 
-pub use edge::{Keys, Metrics};
+pub use edge::{Keys, Metrics, did_you_mean, near};
+pub use models::{Lineup, Problem};
 
 /// What a server is made from.
 pub struct Plan {
@@ -37,6 +38,7 @@ pub struct Plan {
 /// A server that is built and does not serve yet.
 pub struct Rooms {
     pub host: Arc<Host>,
+    pub models: Arc<Lineup>,
     edge: edge::Edge,
 }
 
@@ -59,7 +61,7 @@ impl Rooms {
             catalog: store.clone(),
             ledger: store.clone(),
             attic: store,
-            models,
+            models: models.clone(),
             tools: Arc::new(toolbox),
             clock,
             briefing,
@@ -74,7 +76,7 @@ impl Rooms {
         };
         let keys = keys(&data_dir)?;
         let edge = edge::Edge::new(host.clone(), keys, settings, listener, metrics)?;
-        Ok(Self { host, edge })
+        Ok(Self { host, models, edge })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -112,23 +114,26 @@ pub fn check_database(data_dir: &Path) -> anyhow::Result<()> {
 }
 
 /// The models of this configuration; an error if the default is not among them.
-pub fn models(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<dyn Models>> {
+pub fn models(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<Lineup>> {
     models::choose_tls();
+    let in_keyring = config.providers.iter().filter(|(_, it)| it.api_key_keyring);
+    let in_keyring = vault::read(data_dir, &in_keyring.map(|(name, _)| name).collect::<Vec<_>>());
     let settings = |(name, provider): (&String, &Provider)| {
-        let located = secrets::located(data_dir, name, provider);
+        let mut located = secrets::located(data_dir, name, provider);
+        located.api_key_keyring = false;
         // The same table, read by the room that uses it: it may know better what is wrong.
         let settings = serde_json::to_value(located).and_then(serde_json::from_value);
-        let settings: models::ProviderSettings =
+        let mut settings: models::ProviderSettings =
             settings.with_context(|| format!("providers.{name}"))?;
+        settings.api_key = in_keyring.get(name).map(|found| {
+            let found = found.as_ref().map(String::as_str).map_err(String::clone);
+            models::Given::new(found, vault::NAME)
+        });
         anyhow::Ok((name.clone(), settings))
     };
     let providers = config.providers.iter().map(settings).collect::<anyhow::Result<_>>()?;
     let env = |name: &str| std::env::var(name).ok();
-    let lineup = Arc::new(models::Lineup::build(&config.default_model, providers, env)?);
-    for (provider, problem) in lineup.problems() {
-        tracing::warn!(provider, problem, "a provider cannot be used as it is");
-    }
-    Ok(lineup)
+    Ok(Arc::new(Lineup::build(&config.default_model, providers, env)?))
 }
 
 /// Where every client of ours for servers on this machine begins.

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf};
 
 use serde::Deserialize;
 
-use crate::price::Price;
+use crate::{price::Price, secret::Given};
 
 /// One `[providers.NAME]` table.
 #[derive(Clone, PartialEq, Deserialize)]
@@ -20,6 +20,9 @@ pub struct ProviderSettings {
     /// The file, readable by nobody else, that holds the key.
     #[serde(default)]
     pub api_key_file: Option<PathBuf>,
+    /// The key itself, where another has looked for it.
+    #[serde(skip)]
+    pub api_key: Option<Given>,
     /// Which models to offer; the server is asked if this is left out.
     #[serde(default)]
     pub models: Option<Vec<String>>,
@@ -114,6 +117,7 @@ impl ProviderSettings {
             base_url: None,
             api_key_env: None,
             api_key_file: None,
+            api_key: None,
             models: None,
             headers: BTreeMap::new(),
             proxy: None,

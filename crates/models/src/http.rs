@@ -94,7 +94,7 @@ async fn bounded(mut response: Response, silence: Duration) -> String {
     String::from_utf8_lossy(&body).into_owned()
 }
 
-fn silent(silence: Duration) -> ModelError {
+pub fn silent(silence: Duration) -> ModelError {
     let message = format!("it said nothing for {silence:?}, so the request was cut");
     ModelError::new(Failure::Network, message)
 }

@@ -20,5 +20,5 @@ pub use demo::Demo;
 pub use http::choose_tls;
 pub use lineup::{BuildError, Lineup, UnknownModel};
 pub use price::Price;
-pub use provider::SettingsError;
-pub use secret::{Secret, SecretError};
+pub use provider::{Problem, SettingsError};
+pub use secret::{Given, Secret, SecretError};

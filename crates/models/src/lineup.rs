@@ -4,12 +4,13 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use futures::{FutureExt as _, future, future::BoxFuture};
 use kernel::ports::{Model, ModelError, ModelInfo, Models};
+use tokio::runtime::Handle;
 
 use crate::{
     config::ProviderSettings,
     demo::{self, Demo},
     listing::{self, Listed, Listings},
-    provider::{Key, Provider, SettingsError},
+    provider::{Key, Problem, Provider, SettingsError},
     remote::Remote,
 };
 
@@ -82,13 +83,27 @@ impl Lineup {
         Ok(self)
     }
 
-    /// What keeps providers from being used, for a person; by their names.
-    pub fn problems(&self) -> Vec<(String, String)> {
-        let problem = |provider: &Arc<Provider>| match &provider.key {
-            Key::Missing { error, .. } => Some((provider.name.clone(), error.to_string())),
-            Key::None | Key::Known { .. } => None,
+    /// What keeps providers from being used, as far as is known: a missing key always, and what
+    /// happened when they were last asked for their models.
+    pub fn problems(&self) -> Vec<Problem> {
+        let problem = |provider: &Arc<Provider>| {
+            let heard = || provider.trouble(&self.listings.failure(&provider.name)?);
+            provider.keyless().or_else(heard)
         };
         self.providers.values().filter_map(problem).collect()
+    }
+
+    /// Where the key of every provider comes from, for a person.
+    pub fn keys(&self) -> Vec<(String, String)> {
+        let key = |provider: &Arc<Provider>| {
+            let words = match &provider.key {
+                Key::Known { from, .. } => from.clone(),
+                Key::Missing { error, .. } => format!("missing: {error}"),
+                Key::None => "none is configured, and it may need none".to_owned(),
+            };
+            (provider.name.clone(), words)
+        };
+        self.providers.values().map(key).collect()
     }
 
     /// Asks a provider what it has, now, and says what is wrong if it does not tell.
@@ -137,8 +152,33 @@ impl Lineup {
     }
 
     fn listed(&self, provider: &Provider, model: &str) -> Option<Listed> {
-        let known = self.listings.known(&provider.name);
+        let known = self.listings.known(&provider.name)?;
         known.into_iter().find(|listed| listed.model == model)
+    }
+
+    /// A model of this provider; none if the provider has told what it has and this is not in it.
+    fn named(&self, provider: &Arc<Provider>, model: &str) -> Option<Remote> {
+        let known = self.listings.known(&provider.name).unwrap_or_default();
+        let is_told = provider.models.is_none() && !known.is_empty();
+        let exactly = known.iter().find(|listed| listed.model == model);
+        let alike = || known.iter().find(|listed| listed.answers_to(model));
+        let Some(Listed { window, .. }) = exactly.or_else(alike) else {
+            if is_told {
+                self.ask_anew(provider);
+                return None;
+            }
+            return Some(remote(provider, unlisted(model)));
+        };
+        Some(remote(provider, Listed { model: model.to_owned(), window: *window }))
+    }
+
+    /// What is not in a list may have come since.
+    fn ask_anew(&self, provider: &Arc<Provider>) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        if self.listings.doubt(&provider.name) {
+            let (listings, provider) = (self.listings.clone(), provider.clone());
+            runtime.spawn(async move { listings.of(&provider).await });
+        }
     }
 }
 
@@ -166,10 +206,7 @@ impl Models for Lineup {
         let named =
             named.and_then(|(provider, model)| Some((self.providers.get(provider)?, model)));
         let found = match named {
-            Some((provider, model)) => {
-                let listed = self.listed(provider, model).unwrap_or_else(|| unlisted(model));
-                Some(remote(provider, listed))
-            }
+            Some((provider, model)) => self.named(provider, model),
             None => self.sole(id),
         };
         found.map(|remote| Arc::new(remote) as Arc<dyn Model>)

@@ -18,6 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const FRESH: Duration = Duration::from_mins(5);
 /// A provider that is down is left alone for a while.
 const DOWN: Duration = Duration::from_secs(15);
+/// A list so new is not asked for again, whatever is missing in it.
+const UNDOUBTED: Duration = Duration::from_secs(2);
 const LARGEST: usize = 8 * 1024 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +34,12 @@ pub struct Listings(Mutex<HashMap<String, Heard>>);
 
 #[derive(Clone, Debug)]
 struct Heard {
+    at: Instant,
     until: Instant,
-    models: Vec<Listed>,
+    /// None until it has told once.
+    models: Option<Vec<Listed>>,
+    /// Why it did not tell when it was last asked.
+    failure: Option<ModelError>,
 }
 
 impl Listings {
@@ -41,22 +47,36 @@ impl Listings {
     pub async fn of(&self, provider: &Arc<Provider>) -> Vec<Listed> {
         let last = self.last(&provider.name);
         if let Some(heard) = last.as_ref().filter(|heard| heard.until > Instant::now()) {
-            return heard.models.clone();
+            return heard.models.clone().unwrap_or_default();
         }
         let asked = tokio::time::timeout(PATIENCE, ask(provider)).await;
-        let (models, fresh) = match asked {
-            Ok(Ok(models)) => (models, FRESH),
-            // Who cannot be heard must not hide the others; a request to it will say why.
-            Ok(Err(_)) | Err(_) => (last.map(|heard| heard.models).unwrap_or_default(), DOWN),
+        let asked = asked.unwrap_or_else(|_| Err(http::silent(PATIENCE)));
+        let (models, failure, fresh) = match asked {
+            Ok(models) => (Some(models), None, FRESH),
+            // Who cannot be heard must not hide the others, and what it said before still counts.
+            Err(error) => (last.and_then(|heard| heard.models), Some(error), DOWN),
         };
-        let heard = Heard { until: Instant::now() + fresh, models: models.clone() };
+        let at = Instant::now();
+        let heard = Heard { at, until: at + fresh, models: models.clone(), failure };
         self.lock().insert(provider.name.clone(), heard);
-        models
+        models.unwrap_or_default()
     }
 
-    /// What was heard of it, without asking.
-    pub fn known(&self, provider: &str) -> Vec<Listed> {
-        self.last(provider).map(|heard| heard.models).unwrap_or_default()
+    /// What was heard of it, without asking; none if it has never told.
+    pub fn known(&self, provider: &str) -> Option<Vec<Listed>> {
+        self.last(provider)?.models
+    }
+
+    pub fn failure(&self, provider: &str) -> Option<ModelError> {
+        self.last(provider)?.failure
+    }
+
+    /// Its list may be out of date. Says whether it is worth asking again.
+    pub fn doubt(&self, provider: &str) -> bool {
+        let now = Instant::now();
+        let mut lock = self.lock();
+        let heard = lock.get_mut(provider).filter(|heard| heard.at + UNDOUBTED <= now);
+        heard.map(|heard| (heard.at, heard.until) = (now, now)).is_some()
     }
 
     fn last(&self, provider: &str) -> Option<Heard> {
@@ -65,6 +85,21 @@ impl Listings {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Heard>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Listed {
+    /// Whether its provider takes this name for it, too: without the tag that is usual or with one
+    /// of its own, and without the date of its version.
+    pub fn answers_to(&self, name: &str) -> bool {
+        let listed = self.model.as_str();
+        let stem = ["-latest", "-0"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+        let version = listed.strip_prefix(stem).and_then(|rest| rest.strip_prefix('-'));
+        let is_version = |rest: &str| rest.bytes().all(|it| it.is_ascii_digit() || it == b'-');
+        listed == name
+            || listed.strip_suffix(":latest") == Some(name)
+            || name.strip_prefix(listed).is_some_and(|rest| rest.starts_with(':'))
+            || version.is_some_and(is_version)
     }
 }
 
@@ -172,5 +207,31 @@ mod tests {
         ]});
         assert_eq!(read(Kind::Gemini, &gemini), [listed("gemini-9", Some(9))]);
         assert_eq!(read(Kind::Anthropic, &json!({"oops": 1})), []);
+    }
+
+    #[test]
+    fn a_model_answers_to_the_names_that_its_provider_takes() {
+        for (model, name) in [
+            ("small", "small"),
+            ("llama3.2:latest", "llama3.2"),
+            ("lab/deep", "lab/deep:free"),
+            ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5"),
+            ("claude-sonnet-4-20250514", "claude-sonnet-4-0"),
+            ("claude-3-5-haiku-20241022", "claude-3-5-haiku-latest"),
+            ("gpt-4o-2024-08-06", "gpt-4o"),
+            ("gemini-2.0-flash-001", "gemini-2.0-flash"),
+        ] {
+            assert!(listed(model, None).answers_to(name), "{model} {name}");
+        }
+        for (model, name) in [
+            ("small", "smal"),
+            ("llama3.2:3b", "llama3.2"),
+            ("gpt-4o-mini", "gpt-4o"),
+            ("gpt-4o", "gpt-4"),
+            ("claude-sonnet-4-5-20250929", "claude"),
+            ("small", ""),
+        ] {
+            assert!(!listed(model, None).answers_to(name), "{model} {name}");
+        }
     }
 }

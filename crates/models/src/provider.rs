@@ -6,7 +6,9 @@ use std::{
     time::Duration,
 };
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kernel::{ports::ModelError, update::Failure};
+use percent_encoding::percent_decode_str;
 use reqwest::{
     Client, Method, Proxy, RequestBuilder, Url,
     header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue},
@@ -16,7 +18,7 @@ use crate::{
     config::{Effort, Kind, ProviderSettings},
     http,
     price::Price,
-    secret::{Secret, SecretError},
+    secret::{Given, Secret, SecretError},
 };
 
 const USUAL_SILENCE: Duration = Duration::from_mins(1);
@@ -57,6 +59,14 @@ pub enum Key {
     },
 }
 
+/// What keeps a provider from being used, and what to do about it; for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub provider: String,
+    pub what: String,
+    pub fix: String,
+}
+
 /// Settings that make no sense.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
@@ -64,7 +74,7 @@ pub enum SettingsError {
     Name,
     #[error("base_url is not an http or https address: {0}")]
     BaseUrl(String),
-    #[error("api_key_env and api_key_file cannot both be given")]
+    #[error("only one of api_key_env, api_key_file and api_key_keyring can be given")]
     TwoKeys,
     #[error("the header {0} is not one")]
     Header(String),
@@ -105,6 +115,9 @@ impl Provider {
             headers.insert(HeaderName::try_from(name).map_err(|_| bad())?, header);
             // Also without a scheme such as `Bearer`.
             hidden.extend(value.split_whitespace().filter(|word| word.len() >= 8).map(Secret::new));
+        }
+        for url in [&settings.proxy, &settings.base_url].into_iter().flatten() {
+            hidden.extend(login(url));
         }
         let proxy = settings.proxy.map(Proxy::all).transpose();
         let silence = settings.silence_seconds.map(Duration::try_from_secs_f64).transpose();
@@ -243,6 +256,40 @@ impl Provider {
         ModelError { kind, message, wait }
     }
 
+    /// That there is no key where one is needed.
+    pub fn keyless(&self) -> Option<Problem> {
+        let Key::Missing { error, .. } = &self.key else { return None };
+        let fix = "`megaron key list` shows where every key comes from".to_owned();
+        Some(self.problem(format!("has no key: {error}"), fix))
+    }
+
+    /// What it means that it did not tell its models, if that matters.
+    pub fn trouble(&self, error: &ModelError) -> Option<Problem> {
+        let said = self.clean(&error.message);
+        Some(match error.kind {
+            Failure::BadKey => {
+                self.problem(format!("does not accept the key: {said}"), self.remedy())
+            }
+            Failure::Network => {
+                self.problem(format!("does not answer: {said}"), self.whereabouts())
+            }
+            // Some servers have no list, and where the models are configured none is needed.
+            Failure::NoModel | Failure::Protocol if self.models.is_some() => return None,
+            Failure::NoModel | Failure::Protocol => self.problem(
+                format!("does not list its models: {said}"),
+                "Correct its base_url, or name its models in the configuration".to_owned(),
+            ),
+            _ => self.problem(
+                format!("is in trouble: {said}"),
+                "Try again later, or choose another model".to_owned(),
+            ),
+        })
+    }
+
+    fn problem(&self, what: String, fix: String) -> Problem {
+        Problem { provider: self.name.clone(), what, fix }
+    }
+
     /// Without secrets, and not too long; in this order, or half a key could be left.
     fn clean(&self, said: &str) -> String {
         let mut said = match &self.key {
@@ -289,9 +336,21 @@ impl Provider {
     }
 }
 
+/// What opens an address, in every form in which it may come back.
+fn login(url: &str) -> Vec<Secret> {
+    let Ok(url) = Url::parse(url) else { return Vec::new() };
+    let Some(encoded) = url.password() else { return Vec::new() };
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let (name, password) = (decoded(url.username()), decoded(encoded));
+    let basic = STANDARD.encode(format!("{name}:{password}"));
+    [&*basic, &*password, encoded].map(Secret::new).to_vec()
+}
+
 fn base_url(kind: Kind, given: Option<&str>) -> Result<Url, SettingsError> {
     let text = given.unwrap_or(kind.home());
-    let bad = || SettingsError::BaseUrl(text.to_owned());
+    // What stands before an @ may be a secret.
+    let shown = if text.contains('@') { "(hidden)" } else { text };
+    let bad = || SettingsError::BaseUrl(shown.to_owned());
     let mut url = Url::parse(text.trim()).map_err(|_| bad())?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(bad());
@@ -307,12 +366,14 @@ fn key(
     settings: &ProviderSettings,
     env: &impl Fn(&str) -> Option<String>,
 ) -> Result<Key, SettingsError> {
-    let (loaded, from) = match (&settings.api_key_env, &settings.api_key_file) {
-        (Some(_), Some(_)) => return Err(SettingsError::TwoKeys),
-        (Some(name), None) => (Secret::from_env(name, env), name.clone()),
-        (None, Some(path)) => (Secret::from_file(path), path.display().to_string()),
-        (None, None) if settings.base_url.is_some() => return Ok(Key::None),
-        (None, None) => {
+    let ProviderSettings { api_key, api_key_env, api_key_file, .. } = settings;
+    let (loaded, from) = match (api_key, api_key_env, api_key_file) {
+        (Some(Given { secret, from }), None, None) => (secret.clone(), from.clone()),
+        (None, Some(name), None) => (Secret::from_env(name, env), name.clone()),
+        (None, None, Some(path)) => (Secret::from_file(path), path.display().to_string()),
+        (Some(_), ..) | (None, Some(_), Some(_)) => return Err(SettingsError::TwoKeys),
+        (None, None, None) if settings.base_url.is_some() => return Ok(Key::None),
+        (None, None, None) => {
             let name = settings.kind.usual_key();
             (Secret::from_env(name, env), name.to_owned())
         }

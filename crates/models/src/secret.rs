@@ -11,9 +11,16 @@ const HIDDEN: &str = "[key]";
 /// Anything shorter is a placeholder such as `x`, and would be found in ordinary words.
 const SHORTEST: usize = 4;
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     value: Arc<str>,
+}
+
+/// What came of it when somebody else looked for a key, and where that was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    pub secret: Result<Secret, SecretError>,
+    pub from: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +35,19 @@ pub enum SecretError {
     Empty(PathBuf),
     #[error("the key from {0} has characters that no key has; copy it again")]
     Malformed(String),
+    /// In the words of whoever looked for it.
+    #[error("{0}")]
+    NotGiven(String),
+}
+
+impl Given {
+    pub fn new(found: Result<&str, String>, from: &str) -> Self {
+        let secret = match found {
+            Ok(value) => Secret::new(value).checked(from),
+            Err(why) => Err(SecretError::NotGiven(why)),
+        };
+        Self { secret, from: from.to_owned() }
+    }
 }
 
 impl Secret {

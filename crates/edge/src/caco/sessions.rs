@@ -14,6 +14,7 @@ use crate::{
     App,
     error::{ApiError, ErrorBody},
     extract::{self, ClientId, Json, Params, SessionPath},
+    models::find_model,
 };
 
 const NAME_CHARS: usize = 500;
@@ -105,7 +106,7 @@ pub async fn create(
     };
     let models = &app.host.ports.models;
     let model = model.filter(|it| !it.is_empty()).unwrap_or_else(|| models.default_id());
-    known_model(&app, &model)?;
+    known_model(&app, &model).await?;
     let name = description.unwrap_or_default();
     at_most("description", &name, NAME_CHARS)?;
     let session_id = app.host.create(&cwd, &model, &name).await?;
@@ -116,9 +117,9 @@ pub async fn create(
     Ok(Reply(Created { session_id, cwd, model }))
 }
 
-fn known_model(app: &App, model: &str) -> Result<(), ApiError> {
-    let known = app.host.ports.models.find(model).map(drop);
-    known.ok_or_else(|| ApiError::bad_request(format!("Unknown model: {model}")))
+async fn known_model(app: &App, model: &str) -> Result<(), ApiError> {
+    let known = find_model(app, model).await.map(drop);
+    known.map_err(|it| ApiError::bad_request(format!("Unknown model: {model}{}", it.hint)))
 }
 
 fn folder(app: &App, text: &str) -> Result<PathBuf, ApiError> {
@@ -253,7 +254,7 @@ pub async fn amend(
     let id = known(&text)?;
     let state = app.host.roster.get(id).ok_or_else(|| ApiError::no_session(&text))?;
     if let Some(model) = &model {
-        known_model(&app, model)?;
+        known_model(&app, model).await?;
     }
     at_most("name", name.as_deref().unwrap_or_default(), NAME_CHARS)?;
     at_most("envHint", env_hint.as_deref().unwrap_or_default(), HINT_CHARS)?;

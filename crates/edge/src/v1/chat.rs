@@ -19,7 +19,9 @@ use super::{
     arguments, ask,
     chat_say::{Chunks, completion},
     error::{Failed, FailureBody},
-    find, gather, spec, tell,
+    find, gather,
+    pictures::{ImageUrl, Pictures},
+    prepare, spec, tell,
 };
 use crate::{
     App,
@@ -64,6 +66,8 @@ pub enum Content {
 pub struct ContentPart {
     r#type: String,
     text: Option<String>,
+    /// A picture, in messages of the user.
+    image_url: Option<ImageUrl>,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -95,7 +99,7 @@ struct Declared {
 
 /// Ask a model
 ///
-/// Chat Completions, for programs that speak it. Knows nothing of sessions; pictures are not taken.
+/// Chat Completions, for programs that speak it. Knows nothing of sessions. Pictures come as data URLs.
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "v1", request_body = Question,
     responses((status = 200, description = "A completion, or chunks of one as server-sent events"),
         (status = 400, body = FailureBody), (status = 404, body = FailureBody),
@@ -104,11 +108,12 @@ pub async fn complete(
     State(app): State<Arc<App>>,
     Json(question): Json<Question, LARGE>,
 ) -> Result<Response, Failed> {
-    let model = find(&app, &question.model)?;
+    let model = find(&app, &question.model).await?;
     let (stream, options) = (question.stream, question.stream_options.as_ref());
     let usage = options.is_some_and(|options| options.include_usage);
     let name = question.model.clone();
-    let pieces = ask(&app, model.as_ref(), &name, &question.prompt()?).await?;
+    let (prompt, pictures) = prepare(|pictures| question.prompt(pictures)).await?;
+    let pieces = ask(&app, model.as_ref(), &name, &prompt, pictures).await?;
     let (id, created) = (app.host.ports.clock.id(), app.host.ports.clock.now().as_second());
     if stream {
         return Ok(tell(pieces, Chunks::new(id, created, name, usage)).into_response());
@@ -117,13 +122,17 @@ pub async fn complete(
 }
 
 impl Question {
-    fn prompt(self) -> Result<Prompt, Failed> {
+    fn prompt(self, pictures: &mut Pictures) -> Result<Prompt, Failed> {
         let (mut system, mut parts) = (Vec::new(), Vec::new());
         for Message { role, content, tool_calls, tool_call_id } in self.messages {
-            let text = content.map(Content::text).transpose()?.unwrap_or_default();
+            let content = content.unwrap_or_else(|| Content::Text(String::new()));
+            if role == "user" {
+                parts.push(content.user(pictures)?);
+                continue;
+            }
+            let text = content.text()?;
             match role.as_str() {
                 "system" | "developer" => system.push(text),
-                "user" => parts.push(Part::User { text, images: Vec::new() }),
                 "assistant" => parts.push(Part::Assistant {
                     text,
                     reasoning: String::new(),
@@ -148,17 +157,50 @@ impl Question {
 }
 
 impl Content {
+    /// What the user says and shows.
+    pub fn user(self, pictures: &mut Pictures) -> Result<Part, Failed> {
+        let parts = match self {
+            Self::Text(text) => return Ok(Part::User { text, images: Vec::new() }),
+            Self::Parts(parts) => parts,
+        };
+        let (mut text, mut images) = (String::new(), Vec::new());
+        for part in parts {
+            match (part.is_picture(), &part.image_url) {
+                (true, Some(url)) => images.push(pictures.take(url)?),
+                (true, None) => {
+                    let message = format!("content of type `{}` lacks `image_url`", part.r#type);
+                    return Err(Failed::bad_request(message));
+                }
+                (false, _) => text += &part.text()?,
+            }
+        }
+        Ok(Part::User { text, images })
+    }
+
+    /// What anybody else says.
     pub fn text(self) -> Result<String, Failed> {
         match self {
             Self::Text(text) => Ok(text),
-            Self::Parts(parts) => {
-                let text = |part: ContentPart| match (part.r#type.as_str(), part.text) {
-                    ("text" | "input_text" | "output_text", Some(text)) => Ok(text),
-                    (other, _) => Err(Failed::bad_request(format!(
-                        "content of type `{other}` is not taken here"
-                    ))),
-                };
-                parts.into_iter().map(text).collect()
+            Self::Parts(parts) => parts.into_iter().map(ContentPart::text).collect(),
+        }
+    }
+}
+
+impl ContentPart {
+    fn is_picture(&self) -> bool {
+        matches!(self.r#type.as_str(), "image_url" | "input_image")
+    }
+
+    fn text(self) -> Result<String, Failed> {
+        if self.is_picture() {
+            let message = "pictures are taken in messages of the user only";
+            return Err(Failed::bad_request(message));
+        }
+        match (self.r#type.as_str(), self.text) {
+            ("text" | "input_text" | "output_text", Some(text)) => Ok(text),
+            (other, _) => {
+                let message = format!("content of type `{other}` is not taken here");
+                Err(Failed::bad_request(message))
             }
         }
     }

@@ -35,8 +35,14 @@ impl Failed {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request_error", None, message.into())
     }
 
-    pub fn no_model(id: &str) -> Self {
-        let message = format!("no model is named `{id}`; GET /v1/models lists them");
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", None, message.into())
+    }
+
+    /// `hint` begins with `; ` or is empty.
+    pub fn no_model(id: &str, hint: &str) -> Self {
+        let hint = if hint.is_empty() { ";" } else { hint };
+        let message = format!("no model is named `{id}`{hint} GET /v1/models lists them");
         let code = Some("model_not_found");
         Self::new(StatusCode::NOT_FOUND, "invalid_request_error", code, message)
     }

@@ -6,6 +6,7 @@ mod chat;
 mod chat_say;
 mod error;
 mod meter;
+mod pictures;
 mod responses;
 mod responses_say;
 
@@ -29,8 +30,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use crate::App;
+use crate::{
+    App,
+    models::{Unknown, find_model},
+};
 use error::Failed;
+use pictures::Pictures;
 
 pub fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
@@ -70,19 +75,36 @@ async fn models(State(app): State<Arc<App>>) -> Result<Reply<ModelList>, Failed>
 }
 
 /// A model by the name the caller gave it.
-fn find(app: &App, id: &str) -> Result<Arc<dyn Model>, Failed> {
-    app.host.ports.models.find(id).ok_or_else(|| Failed::no_model(id))
+async fn find(app: &App, id: &str) -> Result<Arc<dyn Model>, Failed> {
+    let found = find_model(app, id).await;
+    found.map_err(|Unknown { hint }| Failed::no_model(id, &hint))
 }
 
-/// What the model replies, if it can be paid; what it uses goes into the ledger.
+/// What to ask, made from a question on a thread that nobody waits for, and the pictures in it.
+async fn prepare(
+    read: impl FnOnce(&mut Pictures) -> Result<Prompt, Failed> + Send + 'static,
+) -> Result<(Prompt, Pictures), Failed> {
+    let prepared = tokio::task::spawn_blocking(move || {
+        let mut pictures = Pictures::default();
+        Ok((read(&mut pictures)?, pictures))
+    });
+    prepared.await.map_err(|_| Failed::internal("the question could not be read"))?
+}
+
+/// What the model replies, if it can be paid; what it uses goes into the ledger. The pictures are
+/// kept for as long as that lasts.
 async fn ask(
     app: &App,
     model: &dyn Model,
     id: &str,
     prompt: &Prompt,
+    pictures: Pictures,
 ) -> Result<impl Stream<Item = Result<Piece, ModelError>> + Send + Unpin + use<>, Failed> {
     app.host.purse.check(None, model).await?;
-    Ok(meter::metered(&app.host.ports, id, model.stream(prompt)))
+    let reply = meter::metered(&app.host.ports, id, model.stream(prompt));
+    Ok(reply.inspect(move |_| {
+        let _kept = &pictures;
+    }))
 }
 
 /// Says a model's reply in one API's words.

@@ -21,6 +21,8 @@ use super::{
     chat::Content,
     error::{Failed, FailureBody},
     find, gather,
+    pictures::Pictures,
+    prepare,
     responses_say::{Events, response},
     spec, tell,
 };
@@ -74,7 +76,7 @@ struct Tool {
 
 /// Ask a model, in the newer way
 ///
-/// Responses, for programs that speak it. Knows nothing of sessions and keeps nothing.
+/// Responses, for programs that speak it. Knows nothing of sessions and keeps nothing. Pictures come as data URLs.
 #[utoipa::path(post, path = "/v1/responses", tag = "v1", request_body = Question,
     responses((status = 200, description = "A response, or the events of one"),
         (status = 400, body = FailureBody), (status = 404, body = FailureBody),
@@ -83,13 +85,14 @@ pub async fn create(
     State(app): State<Arc<App>>,
     Json(question): Json<Question, LARGE>,
 ) -> Result<Response, Failed> {
-    let model = find(&app, &question.model)?;
+    let model = find(&app, &question.model).await?;
     if question.previous_response_id.is_some() {
         let message = "previous_response_id: responses are not kept here; send the whole input";
         return Err(Failed::bad_request(message));
     }
     let (stream, name) = (question.stream, question.model.clone());
-    let pieces = ask(&app, model.as_ref(), &name, &question.prompt()?).await?;
+    let (prompt, pictures) = prepare(|pictures| question.prompt(pictures)).await?;
+    let pieces = ask(&app, model.as_ref(), &name, &prompt, pictures).await?;
     let (id, created) = (app.host.ports.clock.id(), app.host.ports.clock.now().as_second());
     if stream {
         return Ok(tell(pieces, Events::new(id, created, name)).into_response());
@@ -98,7 +101,7 @@ pub async fn create(
 }
 
 impl Question {
-    fn prompt(self) -> Result<Prompt, Failed> {
+    fn prompt(self, pictures: &mut Pictures) -> Result<Prompt, Failed> {
         let mut system: Vec<String> = self.instructions.into_iter().collect();
         let user = |text| Part::User { text, images: Vec::new() };
         let parts = match self.input {
@@ -106,7 +109,7 @@ impl Question {
             Input::Items(items) => {
                 let mut parts = Vec::new();
                 for item in items {
-                    parts.extend(item.part(&mut system)?);
+                    parts.extend(item.part(&mut system, pictures)?);
                 }
                 parts
             }
@@ -117,18 +120,22 @@ impl Question {
 }
 
 impl Item {
-    fn part(self, system: &mut Vec<String>) -> Result<Option<Part>, Failed> {
+    fn part(
+        self,
+        system: &mut Vec<String>,
+        pictures: &mut Pictures,
+    ) -> Result<Option<Part>, Failed> {
         let missing = |what: &str| Failed::bad_request(format!("an input item lacks `{what}`"));
         match self.r#type.as_deref().unwrap_or("message") {
             "message" => {
-                let text = self.content.ok_or_else(|| missing("content"))?.text()?;
+                let content = self.content.ok_or_else(|| missing("content"))?;
                 match self.role.as_deref() {
                     Some("system" | "developer") => {
-                        system.push(text);
+                        system.push(content.text()?);
                         Ok(None)
                     }
-                    Some("user") => Ok(Some(Part::User { text, images: Vec::new() })),
-                    Some("assistant") => Ok(Some(said(text, Vec::new()))),
+                    Some("user") => content.user(pictures).map(Some),
+                    Some("assistant") => Ok(Some(said(content.text()?, Vec::new()))),
                     other => Err(Failed::bad_request(format!("unknown role {other:?}"))),
                 }
             }

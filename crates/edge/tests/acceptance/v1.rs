@@ -1,7 +1,14 @@
 //! Our models for other programs: what they are told, and what is refused.
 
+use std::time::Duration;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use kernel::{prompt::Part, update::Attachment};
 use serde_json::{Value, json};
-use testkit::model::{call, fail, hang, reasoning, text, usage};
+use testkit::{
+    Gate,
+    model::{call, fail, hang, reasoning, text, usage, wait},
+};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 
 use crate::common::House;
@@ -47,6 +54,7 @@ async fn what_cannot_be_asked_is_refused_with_a_reason() {
     let house = House::new([]).await;
     let chat = |message: Value| json!({ "model": "test", "messages": [message] });
     let picture = json!([{ "type": "image_url", "image_url": { "url": "data:," } }]);
+    let far = json!([{ "type": "input_image", "image_url": "https://cats.example/1.png" }]);
     for (path, body, message) in [
         (
             "chat/completions",
@@ -61,7 +69,28 @@ async fn what_cannot_be_asked_is_refused_with_a_reason() {
         (
             "chat/completions",
             chat(json!({ "role": "user", "content": picture })),
-            "content of type `image_url` is not taken here",
+            "a picture is a data URL: data:image/png;base64,...",
+        ),
+        (
+            "chat/completions",
+            chat(json!({ "role": "assistant", "content": picture })),
+            "pictures are taken in messages of the user only",
+        ),
+        (
+            "chat/completions",
+            chat(json!({ "role": "user", "content": [{ "type": "image_url" }] })),
+            "content of type `image_url` lacks `image_url`",
+        ),
+        (
+            "chat/completions",
+            chat(json!({ "role": "user", "content": [{ "type": "input_audio" }] })),
+            "content of type `input_audio` is not taken here",
+        ),
+        (
+            "responses",
+            json!({ "model": "test", "input": [{ "role": "user", "content": far }] }),
+            "pictures are not fetched from elsewhere; a picture is a data URL: \
+             data:image/png;base64,...",
         ),
         (
             "responses",
@@ -85,6 +114,10 @@ async fn what_cannot_be_asked_is_refused_with_a_reason() {
     let nobody = json!({ "model": "nobody", "input": "hi" });
     let message = "no model is named `nobody`; GET /v1/models lists them";
     let answer = house.post("/v1/responses", nobody).await;
+    assert_eq!(answer, (404, problem(message, Some("model_not_found"))));
+    let typo = json!({ "model": "tets", "input": "hi" });
+    let message = "no model is named `tets`; did you mean `test`? GET /v1/models lists them";
+    let answer = house.post("/v1/responses", typo).await;
     assert_eq!(answer, (404, problem(message, Some("model_not_found"))));
     assert_eq!(house.world.model.prompts(), [], "the model was not bothered");
 }
@@ -124,4 +157,45 @@ async fn who_hangs_up_stops_the_model() {
     assert_eq!(house.world.model.speaking(), 1);
     drop(stream);
     house.world.model.silent().await;
+}
+
+#[tokio::test]
+async fn pictures_are_shown_to_the_model_and_kept_no_longer_than_the_answer() {
+    let url = |bytes: &[u8]| format!("data:image/png;base64,{}", STANDARD.encode(bytes));
+    let chat = json!({ "model": "test", "messages": [{ "role": "user", "content": [
+        { "type": "text", "text": "look" },
+        { "type": "image_url", "image_url": { "url": url(b"one"), "detail": "low" } },
+        { "type": "image_url", "image_url": { "url": url(b"two") } },
+    ] }] });
+    let responses = json!({ "model": "test", "stream": true, "input": [{ "role": "user", "content": [
+        { "type": "input_image", "image_url": url(b"one") },
+        { "type": "input_text", "text": "look" },
+        { "type": "input_image", "image_url": url(b"two") },
+    ] }] });
+    for (path, body) in [("/v1/chat/completions", chat), ("/v1/responses", responses)] {
+        let gate = Gate::default();
+        let house = House::new([vec![text("nice"), wait(&gate)]]).await;
+        let answering = house.ask("POST", path).json(&body).send();
+        let seen = async {
+            gate.reached().await;
+            let prompt = house.world.model.prompts().pop().unwrap();
+            let [Part::User { text, images }] = &prompt.parts[..] else { unreachable!() };
+            assert_eq!(text, "look");
+            let shown =
+                |image: &Attachment| (std::fs::read(&image.path).unwrap(), image.mime.clone());
+            let shown: Vec<_> = images.iter().map(shown).collect();
+            let png = "image/png".to_owned();
+            assert_eq!(shown, [(b"one".to_vec(), png.clone()), (b"two".to_vec(), png)]);
+            gate.open();
+            images.iter().map(|image| image.path.parent().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let (reply, folders) = tokio::join!(answering, seen);
+        assert!(reply.text().contains("nice"));
+        let gone = async {
+            while folders.iter().any(|folder| folder.exists()) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), gone).await.unwrap();
+    }
 }

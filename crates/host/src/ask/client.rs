@@ -104,6 +104,16 @@ impl Client {
         Ok(self.call::<State>(request).await?.model)
     }
 
+    /// Lets this model answer from now on. Says whether another did before.
+    pub async fn use_model(&self, session: &str, model: &str) -> anyhow::Result<bool> {
+        if self.model(session).await?.as_deref() == Some(model) {
+            return Ok(false);
+        }
+        let request = self.request(Method::PATCH, &format!("/api/sessions/{session}"));
+        self.call::<Value>(request.json(&json!({"model": model}))).await?;
+        Ok(true)
+    }
+
     /// Says it. Safe to repeat with the same key: it is said once.
     pub async fn post(&self, session: &str, prompt: &str, key: &str) -> anyhow::Result<Receipt> {
         let request = self

@@ -74,7 +74,7 @@ async fn answer(args: AskArgs, prompt: String, screen: &mut Screen) -> anyhow::R
         return Talk::new(client, screen).run(wish, &mut stops).await;
     }
     let hall = tokio::select! {
-        hall = own(data_dir.clone()) => hall?,
+        rooms = own(data_dir.clone()) => Hall::open(rooms?),
         () = stops.next() => return Ok(End::Cancelled),
     };
     let client = Client::new(format!("http://{}", hall.addr), key(&data_dir)?, None)?;
@@ -86,6 +86,20 @@ async fn answer(args: AskArgs, prompt: String, screen: &mut Screen) -> anyhow::R
     end
 }
 
+/// Lets a model answer in a session from now on. Says whether another did before.
+pub async fn use_model(data_dir: PathBuf, session: &str, model: &str) -> anyhow::Result<bool> {
+    if let Some(client) = running(&data_dir).await? {
+        return client.use_model(session, model).await;
+    }
+    let rooms = own(data_dir.clone()).await?;
+    rooms.models.learn().await;
+    let hall = Hall::open(rooms);
+    let client = Client::new(format!("http://{}", hall.addr), key(&data_dir)?, None)?;
+    let used = client.use_model(session, model).await;
+    hall.close().await;
+    used
+}
+
 /// A client of the server that runs on this data directory, if one does.
 pub async fn running(data_dir: &Path) -> anyhow::Result<Option<Client>> {
     let Some(note) = place::find(data_dir) else { return Ok(None) };
@@ -93,14 +107,14 @@ pub async fn running(data_dir: &Path) -> anyhow::Result<Option<Client>> {
     Ok(client.is_answered().await.then_some(client))
 }
 
-/// A server of our own, in this process.
-async fn own(data_dir: PathBuf) -> anyhow::Result<Hall> {
+/// What a server of our own is made of, in this process.
+async fn own(data_dir: PathBuf) -> anyhow::Result<Rooms> {
     let config = Config::load(&data_dir)?;
     let workspace = std::env::current_dir().context("there is no current folder")?;
     let plan = Plan { data_dir, workspace, trust_loopback: false, drain: DRAIN, config };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     // Nobody reads the counters of so short a life.
-    Ok(Hall::open(Rooms::build(plan, listener, Arc::new(String::new)).await?))
+    Rooms::build(plan, listener, Arc::new(String::new)).await
 }
 
 /// Without one the server may still let us in: it may trust this machine.

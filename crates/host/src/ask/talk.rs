@@ -67,10 +67,14 @@ impl<'a> Talk<'a> {
             let socket = self.client.connect().await?;
             return Ok(Place { session, socket, last: 0, new: true });
         };
-        let model = self.client.model(&session).await?;
-        if wish.model.is_some() && wish.model != model {
-            let model = model.unwrap_or_default();
-            self.screen.note(&format!("this session keeps its model, {model}"));
+        match &wish.model {
+            Some(model) => {
+                if self.client.use_model(&session, model).await? {
+                    self.screen.note(&format!("this session is answered by {model} from now on"));
+                }
+            }
+            // Only to learn whether there is such a session.
+            None => drop(self.client.model(&session).await?),
         }
         let mut socket = self.client.connect().await?;
         let last = end_of_log(&mut socket, &session).await?;

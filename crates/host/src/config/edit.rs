@@ -25,6 +25,22 @@ pub fn set_default(data_dir: &Path, id: &str) -> anyhow::Result<()> {
     })
 }
 
+/// Says that the key of a provider is in the keyring, or is not.
+pub fn set_keyring(data_dir: &Path, provider: &str, is_there: bool) -> anyhow::Result<()> {
+    edit(data_dir, |text| {
+        let mut document: DocumentMut = text.parse()?;
+        let table = document.get_mut("providers").and_then(|it| it.get_mut(provider));
+        let table = table.and_then(Item::as_table_like_mut);
+        let table = table.with_context(|| format!("there is no [providers.{provider}]"))?;
+        if is_there {
+            table.insert("api_key_keyring", Item::Value(true.into()));
+        } else {
+            table.remove("api_key_keyring");
+        }
+        Ok(document.to_string())
+    })
+}
+
 /// Adds providers whose names are free.
 pub fn add(data_dir: &Path, providers: &[(&str, &Provider)]) -> anyhow::Result<()> {
     edit(data_dir, |text| {
@@ -85,6 +101,30 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).unwrap(), after);
         }
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no draft is left");
+    }
+
+    #[test]
+    fn a_provider_is_told_where_its_key_is_and_all_else_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("config.toml");
+        for (without, with) in [
+            (
+                "[providers.a] # mine\nkind = \"gemini\"\n\n[providers.b]\nkind = \"gemini\"\n",
+                "[providers.a] # mine\nkind = \"gemini\"\napi_key_keyring = true\n\n[providers.b]\nkind = \"gemini\"\n",
+            ),
+            (
+                "providers = { a = { kind = \"gemini\" } }\n",
+                "providers = { a = { kind = \"gemini\" , api_key_keyring = true } }\n",
+            ),
+        ] {
+            fs::write(&path, without).unwrap();
+            set_keyring(dir.path(), "a", true).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), with);
+            set_keyring(dir.path(), "a", false).unwrap();
+            assert!(!Config::load(dir.path()).unwrap().providers["a"].api_key_keyring);
+        }
+        let error = set_keyring(dir.path(), "none", true).unwrap_err();
+        assert_eq!(error.to_string(), "there is no [providers.none]");
     }
 
     #[test]

@@ -106,6 +106,12 @@ pub const KEYS: &[Key] = &[
         "\"openai.key\"",
         "Or a file that does, seen from the data directory. Without either: `megaron key set NAME`.",
     ),
+    key(
+        PROVIDER,
+        "api_key_keyring",
+        "true",
+        "Or the keyring of this machine, as `megaron key set NAME --keyring` says here by itself.",
+    ),
     key(PROVIDER, "models", "[\"llama3.2\"]", "The models to offer; absent: the server is asked."),
     key(PROVIDER, "headers", "{ \"X-Team\" = \"home\" }", "To send with every request."),
     key(PROVIDER, "proxy", "\"http://127.0.0.1:3128\"", "To go through."),
@@ -165,6 +171,11 @@ impl Key {
     fn path(&self) -> String {
         path(self.section, self.name)
     }
+}
+
+/// Whether any section has a key of this name.
+pub fn is_known(name: &str) -> bool {
+    KEYS.iter().any(|key| key.name == name)
 }
 
 /// Every key explained, for `megaron config --help`.

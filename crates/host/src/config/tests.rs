@@ -84,10 +84,10 @@ fn an_unknown_key_is_named_with_its_line_and_the_nearest_known_one() {
 }
 
 #[test]
-fn a_wrong_value_is_shown_where_it_stands() {
+fn a_wrong_value_is_told_of_where_it_stands() {
     for (text, part) in [
         ("default_model = 3", "line 1"),
-        ("[server]\nlisten = \"here\"", "line 2"),
+        ("[server]\nlisten = \"here\"", "line 2, listen: invalid socket address syntax"),
         ("[sessions]\nrest_seconds = 0", "nonzero"),
         ("[agents]\ndepth = -1", "line 2"),
         ("server = 3", "line 1"),
@@ -100,6 +100,10 @@ fn a_wrong_value_is_shown_where_it_stands() {
         ("[budgets]\nday_eur = 5", "the nearest is `budgets.day_usd`"),
         ("[providers.x]\nkind = \"openai\"", "expected one of `anthropic`"),
         ("[providers.x]\nkind = \"gemini\"\nreasoning_effort = \"some\"", "line 3"),
+        (
+            "[providers.x]\nkind = \"gemini\"\nheaders = \"hush\"",
+            "line 3, headers: invalid type: string ..., expected a map",
+        ),
         ("[providers.x]\nbase_url = \"y\"", "missing field `kind`"),
         ("[providers.\"a/b\"]\nkind = \"gemini\"", "`a/b` cannot be the name of a provider"),
     ] {

@@ -11,7 +11,8 @@ use crate::{
     ask::client::{Client, Refused},
     config::Config,
     detect::{self, Found, Surroundings},
-    place, wire,
+    place,
+    wire::{self, Problem},
 };
 
 /// With less than this a long conversation with pictures may not fit.
@@ -25,6 +26,7 @@ pub async fn all(data_dir: &Path, workspace: &Path) -> Vec<Finding> {
         Ok(config) => {
             findings.push(configuration(data_dir));
             findings.push(model(data_dir, &config));
+            findings.extend(providers(data_dir, config.clone()).await);
             findings.extend(around(&detect::look(Surroundings::real()).await, &config));
         }
         Err(error) => findings.push(Finding::wrong(
@@ -126,6 +128,27 @@ fn model(data_dir: &Path, config: &Config) -> Finding {
             "correct config.toml, or choose another default: `megaron models default demo`",
         ),
     }
+}
+
+/// Whether the providers can be used, as far as can be told without asking for an answer.
+async fn providers(data_dir: &Path, config: Config) -> Vec<Finding> {
+    let chosen = config.default_model.clone();
+    // What is wrong with the configuration as a whole has been said.
+    let Ok(models) = wire::models(data_dir, &config.defaulting_to_demo()) else {
+        return Vec::new();
+    };
+    models.learn().await;
+    let problems = models.problems();
+    let problem = |name: &str| problems.iter().find(|it| it.provider == name);
+    let finding = |(name, from): (String, String)| match problem(&name) {
+        None => Finding::good(format!("the provider `{name}` can be used; its key: {from}")),
+        Some(Problem { what, fix, .. }) => {
+            let found = format!("the provider `{name}` {what}");
+            let is_chosen = chosen.split_once('/').is_some_and(|(provider, _)| provider == name);
+            if is_chosen { Finding::wrong(found, fix) } else { Finding::remark(found, fix) }
+        }
+    };
+    models.keys().into_iter().map(finding).collect()
 }
 
 /// What the machine has, and whether it is used.

@@ -1,8 +1,10 @@
 //! A data directory of our own, and the real program run on it.
 
 use std::{
+    fs,
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
+    os::unix::fs::PermissionsExt as _,
     path::PathBuf,
     process::{Child, ChildStdout, Command, Output, Stdio},
 };
@@ -30,6 +32,8 @@ impl Home {
             command.env_remove(name);
         }
         command.args(args).env("MEGARON_DATA_DIR", self.path("home")).env_remove("RUST_LOG");
+        // The keyring of whoever runs the tests is no concern of theirs.
+        command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/no/such/bus");
         command.current_dir(self.dir.path()).stdin(Stdio::null());
         command
     }
@@ -46,12 +50,25 @@ impl Home {
         }
         all.extend(args);
         let mut command = self.command(&all);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let listening = lines.next().unwrap().unwrap();
-        let addr = listening.strip_prefix("listening on http://").unwrap().to_owned();
-        let login = lines.next().unwrap().unwrap();
-        Server { process: Process { child }, addr, login }
+        command.stderr(Stdio::piped());
+        Server::begin(command)
+    }
+
+    /// Runs it to its end with this to read.
+    pub fn piped(&self, args: &[&str], text: &str) -> Ran {
+        let mut command = self.command(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // It need not listen to the end, or at all.
+        child.stdin.take().unwrap().write_all(text.as_bytes()).ok();
+        Ran::of(child.wait_with_output().unwrap())
+    }
+
+    /// A file in the data directory that nobody else can read.
+    pub fn write_private(&self, name: &str, text: &str) {
+        let path = self.path("home").join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
     }
 }
 
@@ -125,6 +142,16 @@ pub struct Server {
 }
 
 impl Server {
+    /// Starts one and waits until it listens.
+    pub fn begin(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let listening = lines.next().unwrap().unwrap();
+        let addr = listening.strip_prefix("listening on http://").unwrap().to_owned();
+        let login = lines.next().unwrap().unwrap();
+        Self { process: Process { child }, addr, login }
+    }
+
     /// Stops it once it has said this in its log.
     pub fn stop_after(mut self, words: &str) -> Ran {
         let mut log = BufReader::new(self.process.child.stderr.take().unwrap());

@@ -2,7 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "all of it is a test")]
 
 mod home;
+mod keyring;
 mod models;
+mod provider;
+mod secrets;
 mod usage;
 
 use std::{

@@ -1,26 +1,16 @@
 //! Models as a person meets them: listed, tried, chosen, found, and given their keys.
 
-use std::{
-    fs,
-    io::Write as _,
-    os::unix::fs::PermissionsExt as _,
-    process::{Command, Stdio},
-};
+use std::{fs, os::unix::fs::PermissionsExt as _, process::Command};
 
-use crate::home::{Home, Ran};
+use crate::{
+    home::{Home, Ran},
+    provider::Provider,
+};
 
 const SECRET: &str = "sk-s3cret-0123456789";
 
 fn run(mut command: Command) -> Ran {
     Ran::of(command.output().unwrap())
-}
-
-fn piped(mut command: Command, text: &str) -> Ran {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    // It need not listen to the end, or at all.
-    child.stdin.take().unwrap().write_all(text.as_bytes()).ok();
-    Ran::of(child.wait_with_output().unwrap())
 }
 
 #[test]
@@ -52,6 +42,110 @@ fn a_default_is_chosen_if_it_exists() {
     let text = fs::read_to_string(&config).unwrap();
     assert_eq!(text, "# mine\ndefault_model = \"demo\" # old\n");
     assert_eq!(home.run(&["models"]).code, Some(0));
+}
+
+/// A data directory with a provider that has one model, `m`, and one that is down.
+fn furnished() -> (Home, Provider) {
+    let (home, provider) = (Home::new(), Provider::start());
+    fs::create_dir(home.path("home")).unwrap();
+    let text = format!(
+        "[providers.box]\nkind = \"openai-chat\"\nbase_url = \"http://{}/fine/v1\"\n\
+         [providers.down]\nkind = \"openai-chat\"\nbase_url = \"http://127.0.0.1:1/v1\"\n\
+         [providers.keyless]\nkind = \"openai-chat\"\nmodels = [\"k\"]\n\
+         api_key_env = \"NO_SUCH_KEY\"\n",
+        provider.addr
+    );
+    fs::write(home.path("home/config.toml"), text).unwrap();
+    (home, provider)
+}
+
+#[test]
+fn a_session_that_goes_on_can_be_given_another_model() {
+    let (home, _provider) = furnished();
+    for with_server in [false, true] {
+        let server = with_server.then(|| home.serve(&[]));
+        if let Some(server) = &server {
+            let key = home.run(&["key"]).out;
+            assert_eq!(server.get("/api/models", key.trim()), 200, "it has asked who has what");
+        }
+        let first = home.run(&["ask", "/long 1"]);
+        let session = first.session();
+        let ran = home.run(&["ask", "--session", session, "--model", "box/m", "hi"]);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(0), "well\n"), "{ran:?}");
+        assert!(ran.err.contains("answered by box/m from now on"), "{ran:?}");
+        let ran = home.run(&["ask", "--session", session, "hi"]);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(0), "well\n"), "{ran:?}");
+        let ran = home.run(&["models", "use", "demo", "--session", session]);
+        let said = format!("Session {session} is answered by demo from now on.\n");
+        assert_eq!((ran.code, ran.out), (Some(0), said), "{}", ran.err);
+        let ran = home.run(&["models", "use", "demo", "--session", session]);
+        assert!(ran.code == Some(0) && ran.out.contains("as before"), "{ran:?}");
+        for (model, session, complaint) in [
+            ("demmo", session, "Unknown model: demmo; did you mean `demo`?"),
+            ("box/n", session, "Unknown model: box/n"),
+            ("demo", "nonsense", "Session not found: nonsense"),
+        ] {
+            let ran = home.run(&["models", "use", model, "--session", session]);
+            assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
+            assert!(ran.err.contains(complaint), "{ran:?}");
+        }
+        if server.is_some() {
+            let ran = home.run(&["ask", "--session", session, "--model", "box/n", "hi"]);
+            assert_eq!(ran.code, Some(3), "{ran:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_provider_is_told_with_what_to_do() {
+    let (home, _provider) = furnished();
+    let down = ["down", "does not answer: cannot connect", "Is the server at 127.0.0.1:1 running?"];
+    let keyless = ["keyless", "NO_SUCH_KEY is not set", "megaron key list"];
+    let is_told = |said: &str| {
+        for part in down.iter().chain(&keyless) {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    };
+    let ran = home.run(&["models"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.contains("box/m") && !ran.err.contains("box"), "{ran:?}");
+    is_told(&ran.err);
+    let ran = home.run(&["doctor"]);
+    assert_eq!(ran.code, Some(0), "nothing that is in use is wrong: {ran:?}");
+    assert!(ran.out.contains("✓ the provider `box` can be used"), "{ran:?}");
+    is_told(&ran.out);
+    let ran = home.serve(&[]).stop_after("NO_SUCH_KEY");
+    is_told(&ran.err);
+    assert_eq!(home.run(&["models", "default", "down/m"]).code, Some(0), "it may have it");
+    let ran = home.run(&["doctor"]);
+    assert!(ran.code == Some(1) && ran.out.contains("✗ the provider `down`"), "{ran:?}");
+}
+
+#[test]
+fn a_server_knows_short_names_soon_after_its_start() {
+    let (home, provider) = furnished();
+    let server = home.serve(&[]);
+    while !provider.heard().contains("GET /fine/v1/models") {
+        std::thread::yield_now();
+    }
+    let ran = home.run(&["ask", "--model", "m", "hi"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "well\n"), "{ran:?}");
+    drop(server);
+}
+
+#[test]
+fn a_model_that_its_provider_does_not_have_is_refused() {
+    let (home, _provider) = furnished();
+    for args in [&["models", "default", "box/mm"][..], &["models", "test", "box/mm"]] {
+        let ran = home.run(args);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.err.contains("no model is named `box/mm`; did you mean `box/m`"), "{ran:?}");
+    }
+    let server = home.serve(&[]);
+    assert_eq!(server.get("/api/models", home.run(&["key"]).out.trim()), 200);
+    let ran = home.run(&["ask", "--model", "box/mm", "hi"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    drop(server);
 }
 
 #[test]
@@ -94,7 +188,7 @@ fn the_first_start_tells_what_the_machine_has() {
 #[test]
 fn a_providers_key_is_kept_privately_and_shown_nowhere() {
     let home = Home::new();
-    let ran = piped(home.command(&["key", "set", "mine"]), &format!("{SECRET}\n"));
+    let ran = home.piped(&["key", "set", "mine"], &format!("{SECRET}\n"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.err.contains("once config.toml has a [providers.mine]"), "{ran:?}");
     let file = home.path("home/secrets/mine");
@@ -110,7 +204,7 @@ fn a_providers_key_is_kept_privately_and_shown_nowhere() {
     assert!(!file.exists());
     assert_eq!(home.run(&["key", "forget", "mine"]).code, Some(1));
     for (name, text) in [("mine", "\n"), ("../key", SECRET), ("a/b", SECRET)] {
-        let ran = piped(home.command(&["key", "set", name]), text);
+        let ran = home.piped(&["key", "set", name], text);
         assert_eq!(ran.code, Some(1), "{name}: {ran:?}");
     }
 }

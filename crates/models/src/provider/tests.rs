@@ -68,3 +68,35 @@ fn settings_that_make_no_sense_are_refused() {
     let unnamed = Provider::new("a/b", ProviderSettings::new(Kind::Gemini), &|_| None);
     assert_eq!(unnamed.unwrap_err(), SettingsError::Name);
 }
+
+#[test]
+fn a_login_in_an_address_is_hidden_in_every_form() {
+    let provider = built(|settings| {
+        settings.proxy = Some("http://me:hush%21hush@proxy.example:3128".into());
+        settings.base_url = Some("https://you:quiet-please@models.example".into());
+    });
+    let basic = STANDARD.encode("me:hush!hush");
+    let said = format!("hush!hush hush%21hush {basic} quiet-please");
+    assert_eq!(provider.unwrap().clean(&said), "[key] [key] [key] [key]");
+    let error = built(|settings| settings.base_url = Some("ftp://me:hush@x".into())).unwrap_err();
+    assert_eq!(error, SettingsError::BaseUrl("(hidden)".into()));
+}
+
+#[test]
+fn a_key_that_another_found_is_used_or_its_absence_explained() {
+    let with = |found: Result<&str, String>| {
+        let provider = built(|settings| {
+            settings.api_key = Some(Given::new(found.clone(), "the keyring"));
+        });
+        provider.unwrap()
+    };
+    let Key::Known { secret, from } = &with(Ok("sk-kept\n")).key else { unreachable!() };
+    assert_eq!((secret.expose(), from.as_str()), ("sk-kept", "the keyring"));
+    let problem = with(Err("it is locked".into())).keyless().unwrap();
+    assert_eq!(problem.what, "has no key: it is locked");
+    let both = built(|settings| {
+        settings.api_key = Some(Given::new(Ok("sk-kept"), "the keyring"));
+        settings.api_key_env = Some("X".into());
+    });
+    assert_eq!(both.unwrap_err(), SettingsError::TwoKeys);
+}

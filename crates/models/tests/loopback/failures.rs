@@ -6,7 +6,7 @@ use kernel::{
     ports::{Models as _, Piece},
     update::Failure,
 };
-use models::Kind;
+use models::{Kind, Problem};
 
 use crate::{
     KEY, fail, hear, lineup, model,
@@ -163,7 +163,9 @@ async fn a_missing_key_is_told_before_anybody_is_asked() {
     let mut settings = settings(Kind::Anthropic, &server);
     settings.api_key_env = Some("NO_SUCH_KEY".into());
     let lineup = lineup([("house", settings)]);
-    let [(name, problem)] = &lineup.problems()[..] else { unreachable!() };
+    let [Problem { provider: name, what: problem, .. }] = &lineup.problems()[..] else {
+        unreachable!()
+    };
     assert_eq!(name, "house");
     assert!(problem.contains("NO_SUCH_KEY is not set"), "{problem}");
     let error = fail(lineup.find("best").unwrap().as_ref()).await;

@@ -1,10 +1,12 @@
 //! Which models there are, as their providers tell.
 
+use std::time::Duration;
+
 use kernel::ports::{ModelInfo, Models as _};
-use models::Kind;
+use models::{Kind, Problem, ProviderSettings};
 
 use crate::{
-    lineup,
+    KEY, lineup,
     server::{Reply, Server, response, soon},
     settings,
 };
@@ -62,4 +64,89 @@ async fn a_provider_that_says_nothing_is_not_waited_for() {
     let listed = soon(lineup.list()).await.unwrap();
     assert_eq!(listed.len(), 1);
     assert!(lineup.find("stuck/anything").is_some());
+}
+
+#[tokio::test]
+async fn a_name_that_nobody_has_is_refused_once_the_provider_has_told_what_it_has() {
+    let list =
+        |names: &str| Reply::Whole(response("200 OK", "", &format!(r#"{{"data":[{names}]}}"#)));
+    let first = list(r#"{"id":"small:latest","context_length":4096}"#);
+    let then = list(r#"{"id":"small:latest"},{"id":"new"}"#);
+    let mut server = Server::start(&[first, then]).await;
+    let mut asked = settings(Kind::OpenaiChat, &server);
+    asked.models = None;
+    let lineup = lineup([("here", asked), ("named", settings(Kind::Gemini, &server))]);
+    assert!(lineup.find("here/new").is_some(), "nobody has been asked yet");
+    soon(lineup.list()).await.unwrap();
+    assert_eq!(lineup.find("here/small").unwrap().window(), 4096);
+    assert!(lineup.find("here/new").is_none());
+    assert!(lineup.find("named/new").is_some(), "this one was not asked");
+    assert_eq!(server.asked(), 1, "so new a list is believed");
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(3)).await;
+    tokio::time::resume();
+    assert!(lineup.find("here/new").is_none(), "the list is doubted");
+    soon(lineup.list()).await.unwrap();
+    assert!(lineup.find("here/new").is_some(), "it has come since");
+}
+
+fn problem(provider: &str, what: &str, fix: &str) -> Problem {
+    Problem { provider: provider.into(), what: what.into(), fix: fix.into() }
+}
+
+#[tokio::test]
+async fn what_keeps_providers_from_being_used_is_told_with_what_to_do() {
+    let whole = |status: &str, body: &str| Reply::Whole(response(status, "", body));
+    let locked = Server::start(&[whole("401 No", &format!("no such key: {KEY}"))]).await;
+    let listless = Server::start(&[whole("404 None", "nothing here")]).await;
+    let asked = |server: &Server| {
+        let mut settings = settings(Kind::OpenaiChat, server);
+        settings.models = None;
+        settings
+    };
+    let mut keyless = asked(&locked);
+    keyless.api_key_env = Some("NO_KEY".into());
+    let lineup = lineup([
+        ("keyless", keyless),
+        ("locked", asked(&locked)),
+        ("listless", asked(&listless)),
+        ("named", settings(Kind::OpenaiChat, &listless)),
+    ]);
+    let keyless = problem(
+        "keyless",
+        "has no key: the environment variable NO_KEY is not set; put the key there and start again",
+        "`megaron key list` shows where every key comes from",
+    );
+    assert_eq!(lineup.problems(), std::slice::from_ref(&keyless), "nobody has been asked yet");
+    soon(lineup.learn()).await;
+    let listless = problem(
+        "listless",
+        "does not list its models: HTTP 404: nothing here",
+        "Correct its base_url, or name its models in the configuration",
+    );
+    let locked = problem(
+        "locked",
+        "does not accept the key: HTTP 401: no such key: [key]",
+        "Correct the key in HOUSE_KEY",
+    );
+    assert_eq!(lineup.problems(), [keyless, listless, locked]);
+    let keys = lineup.keys().into_iter().map(|(_, from)| from);
+    let missing = "missing: the environment variable NO_KEY is not set; put the key there and start \
+                   again";
+    assert_eq!(keys.collect::<Vec<_>>(), [missing, "HOUSE_KEY", "HOUSE_KEY", "HOUSE_KEY"]);
+}
+
+#[tokio::test]
+async fn a_server_that_is_down_is_told_of() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let mut settings = ProviderSettings::new(Kind::OpenaiChat);
+    settings.base_url = Some(format!("http://{address}"));
+    let lineup = lineup([("down", settings)]);
+    soon(lineup.learn()).await;
+    let problems = lineup.problems();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].what.starts_with("does not answer: cannot connect"), "{problems:?}");
+    assert_eq!(problems[0].fix, format!("Is the server at {address} running?"));
 }

@@ -55,6 +55,7 @@ fn accepted() -> (u16, Value) {
 struct Person {
     key: &'static str,
     session: Option<&'static str>,
+    model: Option<&'static str>,
     json: bool,
     stops: Stops,
     out: Paper,
@@ -65,7 +66,7 @@ impl Default for Person {
     fn default() -> Self {
         let (out, err) = (Paper::default(), Paper::default());
         let (_, stops) = Stops::by_hand();
-        Self { key: "mgr_right", session: None, json: false, stops, out, err }
+        Self { key: "mgr_right", session: None, model: None, json: false, stops, out, err }
     }
 }
 
@@ -77,7 +78,8 @@ impl Person {
         let (out, err) = (Box::new(self.out.clone()), Box::new(self.err.clone()));
         let mut screen = Screen::new(out, err, style);
         let session = self.session.map(Into::into);
-        let wish = Wish { prompt: "hi".into(), session, model: None };
+        let model = self.model.map(Into::into);
+        let wish = Wish { prompt: "hi".into(), session, model };
         let end = Talk::new(client, &mut screen).run(wish, &mut self.stops).await;
         (end, self.out.text(), self.err.text())
     }
@@ -103,6 +105,30 @@ async fn an_answer_is_streamed_and_its_session_named() {
     let subscribed =
         json!({"type": "subscribe", "sessionId": SESSION, "after": 0, "deltas": "native"});
     assert_eq!(serde_json::from_str::<Value>(&heard[1]).unwrap(), subscribed);
+}
+
+#[tokio::test]
+async fn a_session_that_goes_on_is_given_the_model_first_if_that_is_news() {
+    for (model, is_news) in [("box/big", true), ("demo", false)] {
+        let script = vec![
+            Step::Await("/messages"),
+            event(4, "user.message", json!({"content": "hi"})),
+            event(5, "session.idle", json!({})),
+        ];
+        let fake = Fake::start(vec![script], accepted()).await;
+        let person = Person { session: Some(SESSION), model: Some(model), ..Person::default() };
+        let (end, _, err) = person.ask(&fake).await;
+        assert_eq!(end.unwrap(), End::Finished);
+        let heard = fake.heard();
+        let at = |part: &str| heard.iter().position(|line| line.starts_with(part));
+        let change = at(&format!("PATCH /api/sessions/{SESSION} "));
+        let said = at(&format!("POST /api/sessions/{SESSION}/messages"));
+        assert_eq!((change.is_some(), change < said), (is_news, true), "{heard:?}");
+        assert_eq!(err.contains("is answered by box/big from now on"), is_news, "{err}");
+        if let Some(change) = change {
+            assert!(heard[change].ends_with(r#"{"model":"box/big"}"#), "{heard:?}");
+        }
+    }
 }
 
 #[tokio::test]
