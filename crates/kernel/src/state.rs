@@ -52,6 +52,9 @@ pub struct State {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filled: Option<u64>,
     pub spent: Spent,
+    /// Of that, what the last turn used, or the one that is running.
+    #[serde(skip_serializing_if = "Spent::is_nothing")]
+    pub turn_spent: Spent,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summed_up: Option<SummedUp>,
     /// The past is being summed up at the person's wish.
@@ -105,6 +108,10 @@ pub struct Spent {
 }
 
 impl Spent {
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
     fn add(&mut self, usage: Usage) {
         self.input_tokens = self.input_tokens.saturating_add(usage.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(usage.output_tokens);
@@ -149,6 +156,7 @@ impl State {
         self.last = *seq;
         if let Some((_, usage)) = ledger::used(fact) {
             self.spent.add(usage);
+            self.turn_spent.add(usage);
         }
         match fact {
             Fact::Opened { cwd, model, name, parent } => {
@@ -170,6 +178,7 @@ impl State {
             Fact::Observed => self.unobserved = false,
             Fact::Queued(_) => self.queue.push_back(*seq),
             Fact::Said { message, queued } => {
+                self.turn_spent = Spent::default();
                 self.queue.retain(|waiting| Some(*waiting) != *queued);
                 self.summary.get_or_insert_with(|| summarise(&message.text));
                 self.updated_at = *at;

@@ -31,6 +31,8 @@ pub struct Standing {
     #[serde(flatten)]
     filling: Filling,
     usage: Spent,
+    /// What the last turn used, or the one that is running.
+    turn_usage: Spent,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -85,6 +87,7 @@ pub async fn state(
         queued: state.queue.len(),
         filling: Filling::of(&state, window),
         usage: state.spent.into(),
+        turn_usage: state.turn_spent.into(),
     }))
 }
 

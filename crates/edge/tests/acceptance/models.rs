@@ -71,25 +71,29 @@ async fn the_state_tells_what_fills_the_context_and_what_was_used() {
     house.world.model.set_window(1600);
     let id = house.session().await;
     let path = format!("/api/sessions/{id}");
-    let state = |used: Option<u64>, remaining: Option<f64>, spent: Value| {
+    let state = |used: Option<u64>, remaining: Option<f64>, spent: Value, turn: Value| {
         json!({
             "sessionId": id, "status": "idle", "cwd": house.cwd(), "model": "test",
             "isActive": true, "isBusy": false, "queued": 0, "contextUsed": used,
             "contextWindow": 1600, "contextRemaining": remaining, "usage": spent,
+            "turnUsage": turn,
         })
     };
     let spent = |input: u64, output: u64, cost: f64| json!({ "inputTokens": input, "outputTokens": output, "cost": cost });
     let state_path = format!("{path}/state");
     let look = || house.get(&state_path);
-    assert_eq!(look().await, (200, state(None, None, spent(0, 0, 0.0))));
+    let nothing = spent(0, 0, 0.0);
+    assert_eq!(look().await, (200, state(None, None, nothing.clone(), nothing)));
     house.turn(&id, json!({ "prompt": "one" })).await;
-    assert_eq!(look().await, (200, state(Some(200), Some(0.875), spent(150, 50, 0.0))));
+    let first = spent(150, 50, 0.0);
+    assert_eq!(look().await, (200, state(Some(200), Some(0.875), first.clone(), first)));
     house.turn(&id, json!({ "prompt": "two" })).await;
-    let both = spent(450, 150, 0.25);
-    assert_eq!(look().await, (200, state(Some(400), Some(0.75), both.clone())));
+    let (both, second) = (spent(450, 150, 0.25), spent(300, 100, 0.25));
+    let expected = state(Some(400), Some(0.75), both.clone(), second.clone());
+    assert_eq!(look().await, (200, expected));
 
     house.patch(&path, json!({ "model": "guest" })).await;
-    let mut unknown = state(None, None, both);
+    let mut unknown = state(None, None, both, second);
     unknown["model"] = json!("guest");
     unknown["contextWindow"] = json!(1 << 20);
     assert_eq!(look().await, (200, unknown), "another model counts in other tokens");

@@ -62,6 +62,7 @@ async fn a_session_is_made_with_defaults_or_as_told() {
             "isBusy": false, "queued": 0, "contextUsed": null, "contextWindow": 1 << 20,
             "contextRemaining": null,
             "usage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },
+            "turnUsage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },
         });
         assert_eq!(house.get(&format!("/api/sessions/{id}/state")).await, (200, state));
         let (_, list) = house.get("/api/sessions").await;
@@ -333,6 +334,7 @@ async fn the_state_tells_whether_it_is_in_memory_and_busy() {
             "queued": queued, "contextUsed": null, "contextWindow": 1 << 20,
             "contextRemaining": null,
             "usage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },
+            "turnUsage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },
         })
     };
     assert_eq!(house.get(&path).await, (200, state(false, false, 0)));
