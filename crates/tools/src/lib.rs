@@ -7,6 +7,8 @@ mod notices;
 mod read_file;
 mod read_result;
 mod read_skill;
+#[cfg(unix)]
+pub mod sandbox;
 #[cfg(test)]
 mod tests;
 pub mod typed;
