@@ -9,6 +9,8 @@ mod read_result;
 mod read_skill;
 #[cfg(unix)]
 pub mod sandbox;
+#[cfg(unix)]
+pub mod shell;
 #[cfg(test)]
 mod tests;
 pub mod typed;

@@ -17,7 +17,8 @@ pub fn pass_on() -> Result<(), Trouble> {
     sets.inheritable = sets.permitted;
     set_capabilities(None, sets).tried("cannot keep capabilities")?;
     for capability in needed {
-        configure_capability_in_ambient_set(capability, true).tried("cannot pass capabilities on")?;
+        configure_capability_in_ambient_set(capability, true)
+            .tried("cannot pass capabilities on")?;
     }
     Ok(())
 }

@@ -16,7 +16,8 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// `contained` says that signals cannot leave anyway.
 pub fn apply(lock: Lock, contained: bool) -> Result<(), Trouble> {
-    let rules = rules(lock, contained).map_err(io::Error::other).tried("cannot write the filter")?;
+    let rules =
+        rules(lock, contained).map_err(io::Error::other).tried("cannot write the filter")?;
     let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let arch = std::env::consts::ARCH.try_into();
     let arch = arch.map_err(io::Error::other).tried("no filter for this processor")?;

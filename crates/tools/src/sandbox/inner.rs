@@ -13,7 +13,9 @@ use rustix::process::{
     setrlimit, wait,
 };
 
-use super::{FAILED, Lock, Orders, Tried as _, Trouble, capabilities, filter, loopback, mounts, rules};
+use super::{
+    FAILED, Lock, Orders, Tried as _, Trouble, capabilities, filter, loopback, mounts, rules,
+};
 
 pub fn run(orders: &Orders, arguments: &[OsString]) -> Result<ExitCode, Trouble> {
     set_parent_process_death_signal(Some(Signal::KILL)).tried("cannot be bound to the server")?;

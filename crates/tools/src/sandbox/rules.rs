@@ -20,23 +20,75 @@ const SIGNALS: ABI = ABI::V6;
 
 /// Programs, libraries, and what they need to know of the machine.
 const SYSTEM: &[&str] = &[
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/gnu", "/snap",
-    "/proc", "/sys", "/run/current-system", "/var/lib/dpkg", "/var/lib/alternatives",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/opt",
+    "/nix",
+    "/gnu",
+    "/snap",
+    "/proc",
+    "/sys",
+    "/run/current-system",
+    "/var/lib/dpkg",
+    "/var/lib/alternatives",
 ];
 const DEVICES: &[&str] =
     &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 /// In `/etc`: kept from whoever may otherwise read there, such as root.
 const SECRETS_OF_SYSTEM: &[&str] = &[
-    "shadow", "shadow-", "gshadow", "gshadow-", "ssh", "sudoers", "sudoers.d", "sudoers.dist",
-    "krb5.keytab", "wireguard", "openvpn", "ipsec.secrets", "ipsec.d", "letsencrypt",
-    "NetworkManager", "kubernetes", "rancher", "docker", "security", "ppp", "wpa_supplicant",
+    "shadow",
+    "shadow-",
+    "gshadow",
+    "gshadow-",
+    "ssh",
+    "sudoers",
+    "sudoers.d",
+    "sudoers.dist",
+    "krb5.keytab",
+    "wireguard",
+    "openvpn",
+    "ipsec.secrets",
+    "ipsec.d",
+    "letsencrypt",
+    "NetworkManager",
+    "kubernetes",
+    "rancher",
+    "docker",
+    "security",
+    "ppp",
+    "wpa_supplicant",
     "ssl",
 ];
 /// Toolchains, in the home of the person, and the settings of git.
 const TOOLS_AT_HOME: &[&str] = &[
-    ".cargo", ".rustup", ".npm", ".nvm", ".volta", ".fnm", ".bun", ".deno", ".pyenv", ".rbenv",
-    ".asdf", ".sdkman", ".ghcup", ".opam", ".nix-profile", "go", ".local/bin", ".local/lib",
-    ".local/share/mise", ".local/share/uv", ".local/share/pnpm", ".gitconfig", ".config/git",
+    ".cargo",
+    ".rustup",
+    ".npm",
+    ".nvm",
+    ".volta",
+    ".fnm",
+    ".bun",
+    ".deno",
+    ".pyenv",
+    ".rbenv",
+    ".asdf",
+    ".sdkman",
+    ".ghcup",
+    ".opam",
+    ".nix-profile",
+    "go",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/mise",
+    ".local/share/uv",
+    ".local/share/pnpm",
+    ".gitconfig",
+    ".config/git",
 ];
 /// In those: kept all the same.
 const SECRETS_AT_HOME: &[&str] =
@@ -86,8 +138,10 @@ fn readable(orders: &Orders) -> Vec<PathBuf> {
         if secrets.is_empty() {
             paths.push(tool);
         } else {
-            let names: Vec<&str> =
-                secrets.iter().filter_map(|secret| Path::new(secret).file_name()?.to_str()).collect();
+            let names: Vec<&str> = secrets
+                .iter()
+                .filter_map(|secret| Path::new(secret).file_name()?.to_str())
+                .collect();
             paths.extend(all_but(&tool, &names));
         }
     }
