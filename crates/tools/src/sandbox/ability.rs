@@ -67,7 +67,8 @@ async fn find(helper: &Helper) -> Result<Lock, String> {
     Err(reason)
 }
 
-async fn attempt(helper: &Helper, lock: Lock) -> Result<(), String> {
+/// Whether a command can be locked in like this, or why not.
+pub async fn attempt(helper: &Helper, lock: Lock) -> Result<(), String> {
     let words = |error: std::io::Error| error.to_string();
     let [folder, temporary] = [TempDir::new(), TempDir::new()];
     let (folder, temporary) = (folder.map_err(words)?, temporary.map_err(words)?);

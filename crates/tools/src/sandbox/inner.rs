@@ -7,21 +7,17 @@ use std::{
     process::{Command, ExitCode},
 };
 
-use nix::sys::signal::{SigSet, Signal as Stop};
 use rustix::process::{
     Resource, Rlimit, Signal, WaitOptions, WaitStatus, getrlimit, set_parent_process_death_signal,
     setrlimit, wait,
 };
 
 use super::{
-    FAILED, Lock, Orders, Tried as _, Trouble, capabilities, filter, loopback, mounts, rules,
+    FAILED, Lock, Orders, Tried as _, Trouble, capabilities, filter, loopback, mounts, outer, rules,
 };
 
 pub fn run(orders: &Orders, arguments: &[OsString]) -> Result<ExitCode, Trouble> {
     set_parent_process_death_signal(Some(Signal::KILL)).tried("cannot be bound to the server")?;
-    if orders.tty {
-        ignore_the_terminal().tried("cannot block signals")?;
-    }
     if orders.lock == Lock::Namespaces {
         // Nothing else depends on it.
         loopback::wake().ok();
@@ -36,15 +32,9 @@ pub fn run(orders: &Orders, arguments: &[OsString]) -> Result<ExitCode, Trouble>
     let mut command = Command::new(program);
     command.args(rest).current_dir(&orders.folder);
     if orders.lock == Lock::Namespaces {
-        return accompany(command);
+        return accompany(command, orders.tty);
     }
     Err(command.exec()).tried("cannot start the command")
-}
-
-/// What is typed at the terminal is for the command. What we start is not blocked: the standard
-/// library clears the mask of its children.
-pub fn ignore_the_terminal() -> nix::Result<()> {
-    SigSet::from_iter([Stop::SIGINT, Stop::SIGQUIT, Stop::SIGTSTP]).thread_block()
 }
 
 /// A file that somebody left open in the server would be open in here.
@@ -76,8 +66,11 @@ fn limit(orders: &Orders) -> Result<(), Trouble> {
 const LEEWAY: u64 = 4096;
 
 /// As the first process of a namespace we bury the dead, and everything ends with us.
-fn accompany(mut command: Command) -> Result<ExitCode, Trouble> {
+fn accompany(mut command: Command, tty: bool) -> Result<ExitCode, Trouble> {
     let child = command.spawn().tried("cannot start the command")?;
+    if tty {
+        outer::ignore_the_terminal()?;
+    }
     loop {
         let ended = wait(WaitOptions::empty()).tried("cannot wait for the command")?;
         if let Some((pid, status)) = ended

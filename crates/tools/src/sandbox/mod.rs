@@ -25,7 +25,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-pub use ability::{Ability, Helper};
+pub use ability::{Ability, Helper, attempt};
 
 /// How the helper says that it could not do its work; the command was not run then.
 pub const FAILED: u8 = 125;

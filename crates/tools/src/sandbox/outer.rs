@@ -6,6 +6,7 @@ use std::{
     process::{Child, Command, ExitCode, Stdio},
 };
 
+use nix::sys::signal as nix;
 #[cfg(target_os = "linux")]
 use rustix::{
     event::{PollFd, PollFlags, poll},
@@ -25,12 +26,13 @@ pub fn run(orders: Orders, arguments: &[OsString]) -> Result<ExitCode, Trouble> 
     setsid().tried("cannot begin a session")?;
     if orders.tty {
         ioctl_tiocsctty(stdout()).tried("cannot take the terminal")?;
-        #[cfg(target_os = "linux")]
-        super::inner::ignore_the_terminal().tried("cannot block signals")?;
     }
-    let lock = orders.lock;
+    let (lock, tty) = (orders.lock, orders.tty);
     let mut command = command(orders, arguments)?;
     let mut child = command.spawn().tried("cannot start the command")?;
+    if tty {
+        ignore_the_terminal()?;
+    }
     if !outlives_the_server(&child).tried("cannot watch the command")? {
         end(lock);
     }
@@ -83,6 +85,13 @@ fn inside(mut orders: Orders, arguments: &[OsString]) -> Result<Command, Trouble
 #[cfg(not(target_os = "linux"))]
 fn inside(_: Orders, _: &[OsString]) -> Result<Command, Trouble> {
     Err(Trouble::Unsupported)
+}
+
+/// What is typed is for the command alone. To be called when it has been started: it would ignore
+/// the same.
+pub fn ignore_the_terminal() -> Result<(), Trouble> {
+    let typed = [nix::Signal::SIGINT, nix::Signal::SIGQUIT, nix::Signal::SIGTSTP];
+    nix::SigSet::from_iter(typed).thread_block().tried("cannot block signals")
 }
 
 /// Whether the command ends before our standard input does: a pipe that nobody writes to, and that

@@ -127,8 +127,9 @@ impl Job {
             || (None, None),
             |((input, keys), typed)| (Some(input), Some((keys, typed))),
         );
+        // Made here, and not by the task, which may be ended before it begins.
+        let news = News(news);
         let task = tokio::spawn(async move {
-            let news = News(news);
             let typing = async {
                 if let Some((keys, typed)) = keys {
                     type_in(keys, typed).await;
@@ -184,7 +185,7 @@ impl Job {
         input.send(text.into_bytes()).await.map_err(|_| over)
     }
 
-    /// Returns when nothing of it runs any more.
+    /// Returns when it has been told to end, and nobody reads it any more.
     pub async fn kill(&self) -> &'static str {
         if !self.is_running() {
             return "it had ended already";
