@@ -14,6 +14,7 @@ pub mod shell;
 #[cfg(test)]
 mod tests;
 pub mod typed;
+pub mod web_fetch;
 mod write_file;
 
 use std::sync::Arc;
