@@ -2,6 +2,7 @@
 
 pub mod edit;
 mod keys;
+mod limbs;
 pub mod provider;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::{ConfigArgs, DataDir, Overrides};
 
 pub use keys::manual;
+pub use limbs::{Sandbox, Shell, Web};
 use provider::Provider;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +41,8 @@ pub struct Config {
     pub agents: Agents,
     pub models: Models,
     pub approvals: Approvals,
+    pub shell: Shell,
+    pub web: Web,
     /// By a name that the person gave.
     pub providers: BTreeMap<String, Provider>,
 }
@@ -88,6 +92,8 @@ impl Default for Config {
             agents: Agents::default(),
             models: Models::default(),
             approvals: Approvals::default(),
+            shell: Shell::default(),
+            web: Web::default(),
             providers: BTreeMap::new(),
         }
     }
@@ -160,6 +166,7 @@ impl Config {
         for name in config.providers.keys() {
             provider::check_name(name)?;
         }
+        config.shell.check(&config.providers)?;
         Ok(config)
     }
 

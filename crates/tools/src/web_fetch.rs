@@ -2,6 +2,7 @@
 
 mod address;
 mod body;
+mod depth;
 mod resolver;
 #[cfg(test)]
 mod tests;

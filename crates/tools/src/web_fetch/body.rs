@@ -2,8 +2,12 @@
 
 use encoding_rs::{Encoding, UTF_8};
 
+use super::depth::depth;
+
 /// As wide as lines are made.
 const WIDTH: usize = 100;
+/// A page that is nested more deeply than anything written for people is shown as it is.
+const DEEPEST: usize = 1000;
 
 pub struct Kind {
     pub mime: String,
@@ -31,6 +35,9 @@ impl Kind {
         let (text, ..) = self.encoding.decode(bytes);
         if raw || !matches!(self.mime.as_str(), "text/html" | "application/xhtml+xml") {
             return text.into_owned();
+        }
+        if depth(&text) > DEEPEST {
+            return format!("[nested too deeply to be read as a page; this is its source]\n{text}");
         }
         let page = html2text::config::plain().link_footnotes(true).no_table_borders();
         let page = page.allow_width_overflow().string_from_read(text.as_bytes(), WIDTH);
@@ -79,13 +86,16 @@ mod tests {
         assert_eq!(html.text(page.as_bytes(), true), page);
     }
 
-    /// Nobody's page may bring the server down.
+    /// Nobody's page may bring the server down, or keep it busy.
     #[test]
     fn a_page_may_be_as_deep_as_it_likes() {
         let html = Kind::read(Some("text/html")).unwrap();
-        for tag in ["div", "b", "ul><li", "table><tr><td", "blockquote"] {
-            let page = format!("<{tag}>").repeat(5_000) + "x";
-            assert!(html.text(page.as_bytes(), false).contains('x'), "{tag}");
+        for tag in ["div", "b", "ul><li", "table><tr><td", "blockquote", "pre", "div></x"] {
+            let page = |times| format!("<{tag}>").repeat(times) + "hello";
+            let read = html.text(page(DEEPEST / 2).as_bytes(), false);
+            assert!(read.contains("hello") && !read.starts_with("[nested"), "{tag}");
+            let source = html.text(page(200_000).as_bytes(), false);
+            assert!(source.starts_with("[nested too deeply") && source.ends_with("hello"), "{tag}");
         }
     }
 }
