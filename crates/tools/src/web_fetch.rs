@@ -28,7 +28,7 @@ pub use resolver::{Lookup, System};
 use crate::typed::{Adapter, Typed, shorten};
 
 const CONNECTING: Duration = Duration::from_secs(10);
-const WHOLE: Duration = Duration::from_secs(60);
+const WHOLE: Duration = Duration::from_mins(1);
 const HOPS: usize = 5;
 const USUAL_BYTES: usize = 1 << 20;
 const MOST_BYTES: usize = 8 << 20;

@@ -117,15 +117,12 @@ fn unescaped(path: &[u8]) -> Vec<u8> {
     while let Some((&first, after)) = rest.split_first() {
         let octal = after.get(..3).filter(|_| first == b'\\');
         let octal = octal.and_then(|digits| std::str::from_utf8(digits).ok());
-        match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => {
-                plain.push(byte);
-                rest = &after[3..];
-            }
-            None => {
-                plain.push(first);
-                rest = after;
-            }
+        if let Some(byte) = octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            plain.push(byte);
+            rest = &after[3..];
+        } else {
+            plain.push(first);
+            rest = after;
         }
     }
     plain

@@ -15,6 +15,8 @@ use super::{
 };
 use crate::sandbox::{Ability, Helper, Lock, Orders};
 
+const USUAL: Duration = Duration::from_mins(2);
+
 pub struct Settings {
     pub sandboxing: Sandboxing,
     /// No command that is waited for runs longer.
@@ -107,7 +109,7 @@ impl Shell {
         Self { settings, jobs }
     }
 
-    pub fn check(&self, command: &str) -> Result<(), String> {
+    pub fn check(command: &str) -> Result<(), String> {
         if command.trim().is_empty() {
             return Err("the command is empty".into());
         }
@@ -126,6 +128,11 @@ impl Shell {
             return Err(format!("timeout_seconds must be from 1 to {longest}, not {seconds}"));
         }
         Ok(Some(limit))
+    }
+
+    /// How long a command is waited for that names no limit.
+    pub fn usual(&self) -> Duration {
+        USUAL.min(self.settings.longest)
     }
 
     /// The same for the same call, whenever it is asked.

@@ -34,7 +34,6 @@ use crate::{
 
 /// How much of the output is passed on while it is printed.
 const SHOWN: usize = 1 << 20;
-const USUAL: Duration = Duration::from_secs(120);
 
 /// Puts the tools that run commands into the box.
 pub fn add(toolbox: &Toolbox, settings: Settings) {
@@ -61,8 +60,8 @@ pub struct Input {
     /// Whether to give it a terminal.
     #[serde(default)]
     tty: bool,
-    /// Whether to return at once with the number of a job, for shell_output, shell_input and
-    /// shell_kill.
+    /// Whether to return at once with the number of a job, for `shell_output`, `shell_input`
+    /// and `shell_kill`.
     #[serde(default)]
     background: bool,
     /// Whether to sandbox it. By default that depends on what the person allows; to ask for
@@ -85,7 +84,7 @@ impl Typed for RunShell {
     }
 
     async fn foresee(&self, input: Input, call: &Call) -> Result<Deed, String> {
-        self.shell.check(&input.command)?;
+        Shell::check(&input.command)?;
         self.shell.limit(input.timeout_seconds)?;
         let decision = self.shell.decide(input.sandbox, call).await?;
         Ok(deed(plain::subjects(&input.command), input.command, call, decision.lock))
@@ -93,12 +92,18 @@ impl Typed for RunShell {
 
     async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {
         let Input { command, timeout_seconds, tty, background, sandbox } = input;
-        self.shell.check(&command)?;
+        Shell::check(&command)?;
         let limit = self.shell.limit(timeout_seconds)?;
         let decision = self.shell.decide(sandbox, &call).await?;
         if !background {
             let (process, _) = self.shell.start(&command, tty, &call, &decision)?;
-            return Ok(accompany(process, limit.unwrap_or(USUAL), &decision, &call).await);
+            return Ok(accompany(
+                process,
+                limit.unwrap_or_else(|| self.shell.usual()),
+                &decision,
+                &call,
+            )
+            .await);
         }
         let session = call.session.id();
         self.shell.jobs.has_room(session)?;

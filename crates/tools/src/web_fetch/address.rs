@@ -12,8 +12,9 @@ pub fn is_public(address: IpAddr) -> bool {
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let special = match address.octets() {
-        // This network; shared by carriers; protocols; relays of 6to4; measurements; reserved.
-        [0, ..] | [192, 0, 0, _] | [192, 88, 99, _] | [198, 18 | 19, ..] | [240..=255, ..] => true,
+        // This network and reserved; protocols; relays of 6to4; measurements.
+        [0 | 240..=255, ..] | [192, 0, 0, _] | [192, 88, 99, _] | [198, 18 | 19, ..] => true,
+        // Shared by the customers of a carrier.
         [100, second, ..] => (64..128).contains(&second),
         _ => false,
     };
@@ -33,8 +34,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
             let [.., a, b, c, d] = address.octets();
             is_public_v4(Ipv4Addr::new(a, b, c, d))
         }
-        // Tunnels and protocols; examples; 6to4; examples again.
-        [0x2001, 0..0x200, ..] | [0x2001, 0xdb8, ..] | [0x2002, ..] => false,
+        // Tunnels, protocols and examples; 6to4. Then examples again.
+        [0x2001, 0..0x200 | 0xdb8, ..] | [0x2002, ..] => false,
         [0x3fff, ..] => second >= 0x1000,
         _ => (0x2000..0x4000).contains(&first),
     }

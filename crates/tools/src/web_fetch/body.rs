@@ -91,11 +91,11 @@ mod tests {
     fn a_page_may_be_as_deep_as_it_likes() {
         let html = Kind::read(Some("text/html")).unwrap();
         for tag in ["div", "b", "ul><li", "table><tr><td", "blockquote", "pre", "div></x"] {
-            let page = |times| format!("<{tag}>").repeat(times) + "hello";
+            let page = |times| format!("<{tag}>").repeat(times) + "Q";
             let read = html.text(page(DEEPEST / 2).as_bytes(), false);
-            assert!(read.contains("hello") && !read.starts_with("[nested"), "{tag}");
+            assert!(read.contains('Q') && !read.starts_with("[nested"), "{tag}");
             let source = html.text(page(200_000).as_bytes(), false);
-            assert!(source.starts_with("[nested too deeply") && source.ends_with("hello"), "{tag}");
+            assert!(source.starts_with("[nested too deeply") && source.ends_with('Q'), "{tag}");
         }
     }
 }

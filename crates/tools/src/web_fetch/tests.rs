@@ -206,9 +206,9 @@ async fn a_redirect_is_checked_like_any_address() {
     let to = targets.clone();
     let outer = Server::new(move |path| redirect(&to[path[1..].parse::<usize>().unwrap()])).await;
     let host = house(Mode::Full, false, &["start.example"]).await;
-    for number in 0..targets.len() {
+    for (number, target) in targets.iter().enumerate() {
         let url = format!("http://start.example:{}/{number}", outer.port);
-        assert!(fetched(&host, &url).await.is_err(), "{}", targets[number]);
+        assert!(fetched(&host, &url).await.is_err(), "{target}");
     }
     assert_eq!((outer.visits(), inner.visits()), (3, 0));
 }

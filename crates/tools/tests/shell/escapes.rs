@@ -104,7 +104,7 @@ impl Victim {
     }
 
     /// Still does what it did.
-    fn is_well(mut self) -> bool {
+    fn proves_well(mut self) -> bool {
         self.0.stdin.take().unwrap().write_all(b"well\n").unwrap();
         let mut line = String::new();
         BufReader::new(self.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -161,7 +161,7 @@ async fn no_way_leads_out(mode: Mode, lock: Lock) {
         assert_eq!(outside(&yard), before, "{lock:?}: {way}: {text}");
     }
     assert!(tcp.accept().is_err() && unix.accept().is_err() && udp.recv(&mut [0]).is_err());
-    assert!(victim.is_well());
+    assert!(victim.proves_well());
 }
 
 #[tokio::test]
@@ -178,7 +178,31 @@ async fn no_way_leads_out_where_everything_is_allowed() {
     }
 }
 
-/// Otherwise nothing above would prove anything.
+/// Otherwise nothing above would prove anything: without the sandbox the ways lead out.
+#[tokio::test]
+async fn without_the_sandbox_there_are_ways_out() {
+    let yard = Yard::new(Plan::default()).await;
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = tcp.local_addr().unwrap().port();
+    let victim = Victim::new(&yard.path("outside"));
+    let command = format!(
+        "cat ../home/.ssh/id ../data/key; ln ../outside/file hard; echo x > hard; \
+         chmod 700 ../outside/file; exec 3<>/dev/tcp/127.0.0.1/{port}; \
+         cat /proc/{0}/environ; kill -9 {0}",
+        victim.0.id()
+    );
+    let (_, end, printed) = yard.run(json!({ "command": command })).await;
+    assert_eq!(end, "exit code 0", "{printed}");
+    assert!(printed.contains("SECRETSECRET") && printed.contains("SECRET=SECRET"), "{printed}");
+    assert_eq!(fs::read_to_string(yard.path("outside/file")).unwrap(), "x\n");
+    let mode = fs::metadata(yard.path("outside/file")).unwrap().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    assert!(tcp.accept().is_ok());
+    let Victim(mut victim) = victim;
+    assert!(!victim.wait().unwrap().success());
+}
+
+/// And inside, what is wanted works.
 #[tokio::test]
 async fn inside_there_is_work_to_be_done() {
     for lock in locks().await {

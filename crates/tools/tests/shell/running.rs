@@ -77,7 +77,8 @@ async fn one_that_takes_too_long_is_ended_with_all_that_it_started() {
         let args = json!({ "command": command, "timeout_seconds": 1 });
         let (_, end, printed) = yard.run(args).await;
         assert_eq!(end, "ended because it took longer than 1 s");
-        assert_eq!(printed, "begun\n");
+        // On a busy machine it may not have come as far as that.
+        assert!("begun\n".starts_with(&printed), "{printed}");
         until_nobody_reads(&yard).await;
     }
 }
@@ -119,13 +120,13 @@ fn nix_fifo(yard: &Yard) {
 pub async fn until_nobody_reads(yard: &Yard) {
     use std::os::unix::fs::OpenOptionsExt as _;
     let path = yard.path("room/fifo");
-    let nonblocking = 0o4000;
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let gone = async {
         while fs::OpenOptions::new().write(true).custom_flags(nonblocking).open(&path).is_ok() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), gone).await.unwrap();
+    tokio::time::timeout(Duration::from_mins(1), gone).await.unwrap();
 }
 
 #[tokio::test]
