@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, io};
 
+use rustix::process::getuid;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen as Width, SeccompCmpOp as Is, SeccompCondition,
     SeccompFilter, SeccompRule,
@@ -48,8 +49,14 @@ fn rules(lock: Lock, contained: bool) -> Result<Rules, seccompiler::BackendError
         for call in OF_OTHERS {
             rules.insert(*call, vec![SeccompRule::new(vec![condition(0, Is::Ne, 0)?])?]);
         }
-        for call in [libc::SYS_setpriority, libc::SYS_ioprio_set] {
-            rules.insert(call, vec![SeccompRule::new(vec![condition(1, Is::Ne, 0)?])?]);
+        // Of this very process, or not at all.
+        for (call, process) in [(libc::SYS_setpriority, 0), (libc::SYS_ioprio_set, 1)] {
+            let of_many = SeccompRule::new(vec![condition(0, Is::Ne, process)?])?;
+            let of_another = SeccompRule::new(vec![condition(1, Is::Ne, 0)?])?;
+            rules.insert(call, vec![of_many, of_another]);
+        }
+        if getuid().is_root() {
+            rules.extend(OPENED.iter().map(|call| (*call, Vec::new())));
         }
         // Without a path it is about a file that is open.
         let named = SeccompCondition::new(1, Width::Qword, Is::Ne, 0)?;
@@ -137,6 +144,16 @@ const ALONE: &[i64] = &[
     libc::SYS_sethostname,
     libc::SYS_setdomainname,
     libc::SYS_syslog,
+];
+
+/// The same for a file that is open, if only for reading. Whoever owns the system must not: others
+/// could change no more than toolchains of their own, and could hardly build anything without.
+const OPENED: &[i64] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchown,
+    libc::SYS_fsetxattr,
+    libc::SYS_fremovexattr,
+    libc::SYS_utimensat,
 ];
 
 /// Newer than the list of `libc`, and the same everywhere.

@@ -229,8 +229,28 @@ async fn what_detaches_itself_ends_with_the_call() {
 }
 
 #[tokio::test]
+async fn a_toolchain_can_be_read_and_not_changed() {
+    for lock in locks().await {
+        let yard = Yard::new(Plan::locked(lock)).await;
+        let before = outside(&yard);
+        let command = "cat ~/.cargo/tool; echo x > ~/.cargo/tool; rm -f ~/.cargo/tool; \
+                       chmod 0 ~/.cargo/tool; touch ~/.cargo/new";
+        let (_, _, printed) = yard.run(json!({ "command": command })).await;
+        assert!(printed.starts_with("tool"), "{printed}");
+        assert_eq!(outside(&yard), before, "{lock:?}: {printed}");
+        let opened = "perl -e 'open(F, \"<$ENV{HOME}/.cargo/tool\"); chmod(04755, *F)'";
+        yard.run(json!({ "command": opened })).await;
+        if lock == Lock::Namespaces || rustix::process::getuid().is_root() {
+            assert_eq!(outside(&yard), before, "{lock:?}");
+        } else {
+            println!("not tested: under Landlock alone this is known to be possible");
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_number_of_processes_is_bounded() {
-    let bomb = "perl -e 'for (1..3000) { $p = fork; last if !defined $p; \
+    let bomb = "perl -e 'for (1..1000) { $p = fork; last if !defined $p; \
                 if (!$p) { sleep 1000; exit } $n++ } print $n + 0'";
     for lock in locks().await {
         let yard = Yard::new(Plan::locked(lock)).await;
@@ -238,7 +258,7 @@ async fn the_number_of_processes_is_bounded() {
         let count: u32 = printed.parse().unwrap();
         if rustix::process::getuid().is_root() && lock == Lock::Landlock {
             println!("root is not bound without namespaces: {count} processes");
-        } else if lock == Lock::Namespaces && count >= 3000 {
+        } else if lock == Lock::Namespaces && count >= 1000 {
             println!("this system has no bound for root in a namespace: {count} processes");
             assert!(rustix::process::getuid().is_root());
         } else if lock == Lock::Namespaces {

@@ -72,12 +72,13 @@ async fn locks() -> Vec<Lock> {
 impl Yard {
     async fn new(plan: Plan) -> Self {
         let temp = TempDir::new().unwrap();
-        for folder in ["room", "outside", "home/.ssh", "data"] {
+        for folder in ["room", "outside", "home/.ssh", "home/.cargo", "data"] {
             std::fs::create_dir_all(temp.path().join(folder)).unwrap();
         }
         for file in ["outside/file", "home/.ssh/id", "data/key", "home/.netrc"] {
             std::fs::write(temp.path().join(file), "SECRET").unwrap();
         }
+        std::fs::write(temp.path().join("home/.cargo/tool"), "tool").unwrap();
         let root = temp.path().canonicalize().unwrap();
         let variables = [
             ("PATH", std::env::var_os("PATH").unwrap()),
