@@ -1,6 +1,6 @@
 //! What can be typed: the commands, their flags, and the words that explain them.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::FalseyValueParser};
 use clap_complete::Shell;
@@ -51,6 +51,12 @@ pub enum Command {
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions { shell: Shell },
+    /// What the server starts between itself and a command, to lock it in
+    #[command(hide = true)]
+    SandboxExec {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
 }
 
 const COMPLETIONS_HELP: &str = "\

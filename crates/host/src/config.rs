@@ -2,6 +2,7 @@
 
 pub mod edit;
 mod keys;
+mod limbs;
 pub mod provider;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::{ConfigArgs, DataDir, Overrides};
 
 pub use keys::manual;
+pub use limbs::{Sandbox, Shell, Web};
 use provider::Provider;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +43,8 @@ pub struct Config {
     pub models: Models,
     pub approvals: Approvals,
     pub budgets: Budgets,
+    pub shell: Shell,
+    pub web: Web,
     /// By a name that the person gave.
     pub providers: BTreeMap<String, Provider>,
 }
@@ -91,6 +95,8 @@ impl Default for Config {
             models: Models::default(),
             approvals: Approvals::default(),
             budgets: Budgets::default(),
+            shell: Shell::default(),
+            web: Web::default(),
             providers: BTreeMap::new(),
         }
     }
@@ -164,6 +170,7 @@ impl Config {
         for name in config.providers.keys() {
             provider::check_name(name)?;
         }
+        config.shell.check(&config.providers)?;
         Ok(config)
     }
 

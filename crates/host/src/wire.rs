@@ -1,24 +1,27 @@
 //! Builds every port and joins them: the only file that names the other rooms.
 
 use std::{
+    ffi::OsString,
     io,
     net::SocketAddr,
     path::{Path, PathBuf},
+    process::ExitCode,
     sync::Arc,
     time::Duration,
 };
 
 use anyhow::Context as _;
 use kernel::{
+    approvals::Grant,
     host::Host,
     ports::{Briefing, Clock, Ports},
-    toolbox::Toolbox,
+    toolbox::{Caller, Toolbox},
 };
 use tokio::net::TcpListener;
 
 use crate::{
     clock::SystemClock,
-    config::{Config, provider::Provider},
+    config::{self, Config, provider::Provider},
     place, secrets, vault,
 };
 
@@ -56,6 +59,8 @@ impl Rooms {
         let toolbox = Toolbox::default();
         let briefing: Arc<dyn Briefing> = Arc::new(tools::Notices::new(&data_dir));
         tools::add_all(&toolbox, clock.clone(), briefing.clone());
+        tools::shell::add(&toolbox, shell(&data_dir, &config.shell));
+        tools::web_fetch::add(&toolbox, fetching(&config.web));
         let ports = Ports {
             log: store.clone(),
             catalog: store.clone(),
@@ -68,6 +73,7 @@ impl Rooms {
             workspace,
         };
         let host = Host::start(ports, config.house()).await?;
+        lend(&host, &config.shell.allow);
         let settings = edge::Settings {
             trust_loopback,
             allowed_hosts: config.allowed_hosts,
@@ -92,6 +98,55 @@ impl Rooms {
     /// Serves until `shutdown`, then lets running turns end and returns when everybody has left.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
         self.edge.serve(shutdown).await
+    }
+}
+
+/// Between the server and a command: see [`tools::sandbox`].
+pub fn sandbox_exec(arguments: &[OsString]) -> ExitCode {
+    tools::sandbox::execute(arguments)
+}
+
+fn shell(data_dir: &Path, config: &config::Shell) -> tools::shell::Settings {
+    let sandboxing = match config.sandbox {
+        config::Sandbox::Auto => tools::shell::Sandboxing::Auto,
+        config::Sandbox::Always => tools::shell::Sandboxing::Always,
+        config::Sandbox::Never => tools::shell::Sandboxing::Never,
+    };
+    tools::shell::Settings {
+        sandboxing,
+        longest: Duration::from_secs(config.max_seconds.get()),
+        jobs: usize::try_from(config.jobs.get()).unwrap_or(usize::MAX),
+        processes: config.processes.get().into(),
+        environment: tools::shell::clean(std::env::vars_os(), &config.env),
+        hidden: vec![data_dir.to_owned()],
+        home: std::env::home_dir().filter(|home| home.is_absolute()),
+        helper: tools::sandbox::Helper::ourselves(&["sandbox-exec"]),
+        ability: tools::sandbox::Ability::default(),
+    }
+}
+
+fn fetching(config: &config::Web) -> tools::web_fetch::Settings {
+    tools::web_fetch::Settings {
+        allow_private: config.allow_private,
+        allow: config.allow.clone(),
+        lookup: Arc::new(tools::web_fetch::System),
+        client: web,
+    }
+}
+
+/// Programs that agents may run unasked, with any arguments, where a line runs nothing else.
+fn lend(host: &Host, programs: &[String]) {
+    let clock = &host.ports.clock;
+    for pattern in programs.iter().flat_map(|program| [program.clone(), format!("{program} *")]) {
+        host.approvals.lend(Grant {
+            id: clock.id(),
+            tool: "shell".into(),
+            caller: Caller::Model,
+            session: None,
+            pattern: Some(pattern),
+            expires: None,
+            given: clock.now(),
+        });
     }
 }
 
@@ -136,7 +191,7 @@ pub fn models(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<Lineup>> {
     Ok(Arc::new(Lineup::build(&config.default_model, providers, env)?))
 }
 
-/// Where every client of ours for servers on this machine begins.
+/// Where every client of ours begins.
 pub fn web() -> reqwest::ClientBuilder {
     models::choose_tls();
     reqwest::Client::builder()

@@ -291,6 +291,7 @@ impl Host {
                 // What hangs on it goes first: it could not be found again afterwards.
                 applets.forget(id).await?;
                 approvals.forget(id).await?;
+                ports.tools.forget(id);
                 ports.attic.clear(id).await?;
                 ports.catalog.remove(id).await?;
                 roster.remove(id);

@@ -19,6 +19,7 @@ use serde_json::Value;
 use crate::{
     approvals::{Approvals, Mode},
     session::Session,
+    update::SessionId,
 };
 
 /// Something that can be called by name.
@@ -50,6 +51,11 @@ pub trait Tool: Send + Sync {
 
     /// What it gets wrong is text for the caller to read. Dropping the future cancels the call.
     fn run(&self, call: Call) -> BoxFuture<'_, Result<Reply, String>>;
+
+    /// Lets go of what it keeps for a session, which is gone.
+    fn forget(&self, session: SessionId) {
+        let _ = session;
+    }
 }
 
 /// What a model is told about a tool.
@@ -267,6 +273,13 @@ impl Toolbox {
         let risk = deed.risk;
         approvals.agree(tool.as_ref(), &call, deed).await?;
         Ok(Permit { tool, call, risk })
+    }
+
+    /// A session is gone: nothing of it shall be left.
+    pub(crate) fn forget(&self, session: SessionId) {
+        for tool in self.tools().values() {
+            tool.forget(session);
+        }
     }
 
     fn tools(&self) -> Arc<Tools> {

@@ -7,9 +7,14 @@ mod notices;
 mod read_file;
 mod read_result;
 mod read_skill;
+#[cfg(unix)]
+pub mod sandbox;
+#[cfg(unix)]
+pub mod shell;
 #[cfg(test)]
 mod tests;
 pub mod typed;
+pub mod web_fetch;
 mod write_file;
 
 use std::sync::Arc;

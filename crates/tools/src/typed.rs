@@ -3,7 +3,10 @@
 use std::{fmt, future::ready};
 
 use futures::future::{BoxFuture, FutureExt as _};
-use kernel::toolbox::{Call, Deed, Detail, Reply, Risk, Tool, ToolSpec};
+use kernel::{
+    toolbox::{Call, Deed, Detail, Reply, Risk, Tool, ToolSpec},
+    update::SessionId,
+};
 use schemars::{
     JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform,
     transform::Transform as _,
@@ -44,6 +47,11 @@ pub trait Typed: Send + Sync + 'static {
         input: Self::Input,
         call: Call,
     ) -> impl Future<Output = Result<Self::Output, String>> + Send;
+
+    /// Lets go of what it keeps for a session, which is gone.
+    fn forget(&self, session: SessionId) {
+        let _ = session;
+    }
 }
 
 /// Makes a [`Typed`] tool one that can be called by name.
@@ -78,6 +86,10 @@ impl<T: Typed> Tool for Adapter<T> {
     fn run(&self, mut call: Call) -> BoxFuture<'_, Result<Reply, String>> {
         let args = call.args.take();
         async move { self.tool.run(read::<T>(&args)?, call).await.map(Into::into) }.boxed()
+    }
+
+    fn forget(&self, session: SessionId) {
+        self.tool.forget(session);
     }
 }
 

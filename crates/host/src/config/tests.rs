@@ -98,6 +98,14 @@ fn a_wrong_value_is_told_of_where_it_stands() {
         ("[budgets]\nwarn_at = 80", "warn_at must be a share of a budget"),
         ("[budgets]\nday_tokens = 0.5", "line 2"),
         ("[budgets]\nday_eur = 5", "the nearest is `budgets.day_usd`"),
+        ("[shell]\nsandbox = \"yes\"", "expected one of `auto`, `always`, `never`"),
+        ("[shell]\nallow = [\"git *\"]", "`git *` is not the bare name of a program"),
+        ("[shell]\nenv = [\"A=1\"]", "`A=1` is not the name of a variable"),
+        ("[shell]\nenv = [\"MEGARON_X\"]", "`MEGARON_X` is ours"),
+        (
+            "[shell]\nenv = [\"K\"]\n[providers.x]\nkind = \"gemini\"\napi_key_env = \"K\"",
+            "`K` is ours, and may hold a secret",
+        ),
         ("[providers.x]\nkind = \"openai\"", "expected one of `anthropic`"),
         ("[providers.x]\nkind = \"gemini\"\nreasoning_effort = \"some\"", "line 3"),
         (

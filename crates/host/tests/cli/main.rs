@@ -1,6 +1,7 @@
 //! The program as a person or a script meets it.
 #![expect(clippy::unwrap_used, reason = "all of it is a test")]
 
+mod commands;
 mod home;
 mod keyring;
 mod models;
