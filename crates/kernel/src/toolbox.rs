@@ -3,10 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{
-        Arc, PoisonError, RwLock,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, PoisonError, RwLock},
 };
 
 use futures::{
@@ -15,6 +12,7 @@ use futures::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tokio::sync::watch;
 
 use crate::{
     approvals::{Approvals, Mode},
@@ -39,6 +37,11 @@ pub trait Tool: Send + Sync {
 
     /// The MCP server that offers it, if it is not our own.
     fn server(&self) -> Option<&str> {
+        None
+    }
+
+    /// How much harm any call could do, where that is known before there is one.
+    fn risk(&self) -> Option<Risk> {
         None
     }
 
@@ -203,7 +206,7 @@ type Tools = BTreeMap<String, Arc<dyn Tool>>;
 pub struct Toolbox {
     tools: RwLock<Arc<Tools>>,
     /// Counts changes.
-    edition: AtomicU64,
+    edition: watch::Sender<u64>,
 }
 
 impl Toolbox {
@@ -224,7 +227,12 @@ impl Toolbox {
 
     /// Rises whenever there is something else to call.
     pub fn edition(&self) -> u64 {
-        self.edition.load(Ordering::Acquire)
+        *self.edition.borrow()
+    }
+
+    /// Hears of every new edition.
+    pub fn editions(&self) -> watch::Receiver<u64> {
+        self.edition.subscribe()
     }
 
     /// Whether a tool of this name is there that this server does not offer.
@@ -237,6 +245,10 @@ impl Toolbox {
         let tools = self.tools();
         let open = tools.values().filter(|tool| may_call(caller, tool.as_ref()));
         open.map(|tool| tool.spec().clone()).collect()
+    }
+
+    pub fn risk(&self, name: &str) -> Option<Risk> {
+        self.tools().get(name).and_then(|tool| tool.risk())
     }
 
     pub fn title(&self, name: &str, args: &Value) -> String {
@@ -289,7 +301,7 @@ impl Toolbox {
     fn change(&self, change: impl FnOnce(&mut Tools)) {
         let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
         change(Arc::make_mut(&mut tools));
-        self.edition.fetch_add(1, Ordering::Release);
+        self.edition.send_modify(|edition| *edition += 1);
     }
 }
 

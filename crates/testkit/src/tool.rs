@@ -95,6 +95,10 @@ impl Tool for TestTool {
         self.parallel
     }
 
+    fn risk(&self) -> Option<Risk> {
+        Some(self.risk)
+    }
+
     fn foresee<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Deed, String>> {
         let subject = call.args.get("on").and_then(Value::as_str).map(str::to_owned);
         let detail = Detail::Arguments { args: call.args.clone() };

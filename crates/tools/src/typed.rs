@@ -79,6 +79,10 @@ impl<T: Typed> Tool for Adapter<T> {
         T::PARALLEL
     }
 
+    fn risk(&self) -> Option<Risk> {
+        Some(T::RISK)
+    }
+
     fn foresee<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Deed, String>> {
         async { self.tool.foresee(read::<T>(&call.args)?, call).await }.boxed()
     }
