@@ -172,8 +172,9 @@ impl Approvals {
         let Call { caller, mode, session, .. } = call;
         let allowed = match (deed.risk, mode) {
             _ if *caller == Caller::Owner => true,
-            (Risk::Reads, _) | (_, Mode::Full) => true,
-            (Risk::Edits | Risk::RunsBoxed, Mode::AutoSafe) => true,
+            (Risk::Reads, _)
+            | (_, Mode::Full)
+            | (Risk::Edits | Risk::RunsBoxed, Mode::AutoSafe) => true,
             (Risk::Edits | Risk::RunsBoxed | Risk::Runs | Risk::Reaches | Risk::Acts, _) => {
                 self.is_granted(session.id(), caller, tool, &deed.subjects)
             }

@@ -52,7 +52,7 @@ impl Host {
             for open in &state.questions {
                 let found = self.ports.log.read(session, open.at.before(), 1).await?.pop();
                 if let Some(Entry { at: since, fact: Fact::Asked(question), .. }) = found {
-                    waiting.push(Waiting { session, since, question });
+                    waiting.push(Waiting { session, since, question: *question });
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use futures::{
@@ -204,7 +204,7 @@ type Tools = BTreeMap<String, Arc<dyn Tool>>;
 
 #[derive(Default)]
 pub struct Toolbox {
-    tools: RwLock<Arc<Tools>>,
+    tools: Mutex<Arc<Tools>>,
     /// Counts changes.
     edition: watch::Sender<u64>,
 }
@@ -295,12 +295,15 @@ impl Toolbox {
     }
 
     fn tools(&self) -> Arc<Tools> {
-        self.tools.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Arc<Tools>> {
+        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn change(&self, change: impl FnOnce(&mut Tools)) {
-        let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
-        change(Arc::make_mut(&mut tools));
+        change(Arc::make_mut(&mut self.lock()));
         self.edition.send_modify(|edition| *edition += 1);
     }
 }

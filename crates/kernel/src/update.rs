@@ -181,7 +181,7 @@ pub enum Fact {
     CompactionStarted,
     CompactionEnded(Compaction),
     /// The person was asked something.
-    Asked(Question),
+    Asked(Box<Question>),
     /// And this came of it.
     Settled {
         question: Uuid,

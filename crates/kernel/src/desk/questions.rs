@@ -25,7 +25,7 @@ impl Desk {
         let asked = self.state.questions.iter().find(same).map(|open| open.id);
         let id = asked.unwrap_or(question.id);
         if asked.is_none()
-            && let Err(error) = self.record(vec![Fact::Asked(question)]).await
+            && let Err(error) = self.record(vec![Fact::Asked(Box::new(question))]).await
         {
             return self.give_up(&error);
         }
