@@ -23,6 +23,7 @@ use crate::{
 };
 
 pub use edge::{Keys, Metrics};
+pub use mcp::server::{Place, relay};
 
 /// What a server is made from.
 pub struct Plan {
@@ -73,6 +74,9 @@ impl Rooms {
         };
         let keys = keys(&data_dir)?;
         let edge = edge::Edge::new(host.clone(), keys, settings, listener, metrics)?;
+        let house = mcp::server::House::new(host.clone());
+        let door = mcp::server::door(house, mcp::server::Limits::default());
+        let edge = edge.with_mcp(edge::Guest::new(door));
         Ok(Self { host, edge })
     }
 

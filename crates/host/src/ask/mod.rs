@@ -73,8 +73,9 @@ async fn answer(args: AskArgs, prompt: String, screen: &mut Screen) -> anyhow::R
     if let Some(client) = running(&data_dir).await? {
         return Talk::new(client, screen).run(wish, &mut stops).await;
     }
+    let folder = std::env::current_dir().context("there is no current folder")?;
     let hall = tokio::select! {
-        hall = own(data_dir.clone()) => hall?,
+        hall = own(data_dir.clone(), &folder) => hall?,
         () = stops.next() => return Ok(End::Cancelled),
     };
     let client = Client::new(format!("http://{}", hall.addr), key(&data_dir)?, None)?;
@@ -87,16 +88,17 @@ async fn answer(args: AskArgs, prompt: String, screen: &mut Screen) -> anyhow::R
 }
 
 /// A client of the server that runs on this data directory, if one does.
-async fn running(data_dir: &Path) -> anyhow::Result<Option<Client>> {
+pub async fn running(data_dir: &Path) -> anyhow::Result<Option<Client>> {
     let Some(note) = place::find(data_dir) else { return Ok(None) };
     let client = Client::new(note.url, key(data_dir)?, Some(data_dir.to_owned()))?;
     Ok(client.is_answered().await.then_some(client))
 }
 
 /// A server of our own, in this process.
-async fn own(data_dir: PathBuf) -> anyhow::Result<Hall> {
+pub async fn own(data_dir: PathBuf, workspace: &Path) -> anyhow::Result<Hall> {
     let config = Config::load(&data_dir)?;
-    let workspace = std::env::current_dir().context("there is no current folder")?;
+    let workspace = workspace.canonicalize();
+    let workspace = workspace.context("there is no such folder to work in")?;
     let plan = Plan { data_dir, workspace, trust_loopback: false, drain: DRAIN, config };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     // Nobody reads the counters of so short a life.
@@ -104,7 +106,7 @@ async fn own(data_dir: PathBuf) -> anyhow::Result<Hall> {
 }
 
 /// Without one the server may still let us in: it may trust this machine.
-fn key(data_dir: &Path) -> anyhow::Result<Option<String>> {
+pub fn key(data_dir: &Path) -> anyhow::Result<Option<String>> {
     wire::keys(data_dir)?.show().context("cannot read the key")
 }
 
