@@ -27,7 +27,7 @@ const LOOKS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub async fn run(args: McpArgs) -> anyhow::Result<ExitCode> {
-    logs::begin(LogFormat::Text, "warn")?;
+    logs::begin(LogFormat::Text, "warn,rmcp=error")?;
     let mut stops = Stops::listen().context("cannot listen for signals")?;
     let data_dir = config::data_dir(&args.home)?;
     let house = Arc::new(House { data_dir, workspace: args.workspace, own: Mutex::default() });

@@ -69,12 +69,14 @@ struct Relay {
     carrying: JoinSet<()>,
     /// The stream of what the server has to say unasked.
     listening: Option<AbortHandle>,
+    /// Requests that end only when the client does.
+    endless: Vec<AbortHandle>,
 }
 
 impl Relay {
     fn new(line: Line, mail: Mail) -> Self {
         let (open, carrying) = (HashMap::new(), JoinSet::new());
-        Self { line, mail, open, carrying, listening: None }
+        Self { line, mail, open, carrying, listening: None, endless: Vec::new() }
     }
 
     async fn read(mut self, mut input: impl tokio::io::AsyncBufRead + Unpin) -> io::Result<()> {
@@ -111,6 +113,7 @@ impl Relay {
     async fn pass_on(&mut self, message: Value) {
         while self.carrying.try_join_next().is_some() {}
         self.open.retain(|_, task| !task.is_finished());
+        self.endless.retain(|task| !task.is_finished());
         let letter = Letter::read(message);
         match &letter.kind {
             // Whoever comes without a connection hangs up to cancel.
@@ -122,8 +125,13 @@ impl Relay {
             Kind::Request { id } => {
                 let (id, connected) = (id.clone(), self.line.is_connected());
                 let (sent, taken) = tokio::sync::oneshot::channel();
+                let endless = letter.is_endless();
                 let carry = self.line.clone().carry(letter, self.mail.clone(), Some(sent));
-                self.open.insert(id, self.carrying.spawn(carry));
+                let task = self.carrying.spawn(carry);
+                if endless {
+                    self.endless.push(task.clone());
+                }
+                self.open.insert(id, task);
                 if connected {
                     // Taken first, or a cancellation could overtake it. An error is as good.
                     taken.await.ok();
@@ -148,6 +156,9 @@ impl Relay {
     }
 
     async fn leave(mut self) {
+        for task in &self.endless {
+            task.abort();
+        }
         let answered = async { while self.carrying.join_next().await.is_some() {} };
         // Who takes longer is cut off: the client has gone.
         timeout(FAREWELL, answered).await.ok();

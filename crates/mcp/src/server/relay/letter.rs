@@ -49,6 +49,11 @@ impl Letter {
         self.message.get("id")
     }
 
+    /// Whether it asks to be told things until it is cancelled.
+    pub fn is_endless(&self) -> bool {
+        self.message.get("method").and_then(Value::as_str) == Some("subscriptions/listen")
+    }
+
     /// The version that it says of itself.
     pub fn version(&self) -> Option<&str> {
         self.message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion")?.as_str()
