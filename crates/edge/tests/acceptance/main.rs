@@ -6,6 +6,7 @@ mod bad_input;
 mod common;
 mod messages;
 mod models;
+mod mounted;
 mod openapi;
 mod preferences;
 mod resume;

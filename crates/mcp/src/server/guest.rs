@@ -29,7 +29,7 @@ use super::{
     prompts,
     remarks::Remarks,
     resources,
-    watching::{self, Ear, Watching},
+    watching::{Ear, Watching},
 };
 
 const INSTRUCTIONS: &str = "\
@@ -207,14 +207,14 @@ impl ServerHandler for Guest {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(watching::accepted(&self.house, requested))
+        Some(self.watching.promise(&self.house, requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         tokio::select! {
             () = context.cancelled() => (),
             () = async {
-                watching::listen(&self.house, context.accepted(), context.sink()).await;
+                self.watching.listen(&self.house, context.sink()).await;
                 // Nothing to tell is no reason to hang up.
                 std::future::pending::<()>().await;
             } => (),

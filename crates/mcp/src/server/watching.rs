@@ -9,14 +9,20 @@ use futures::{StreamExt as _, stream::FuturesUnordered};
 use kernel::{
     host::Host,
     roster::{Change, News},
-    update::SessionId,
+    update::{Seq, SessionId, Update},
 };
 use rmcp::{
     Peer, RoleServer,
     model::{ResourceUpdatedNotificationParam, SubscriptionFilter},
     service::SubscriptionSink,
 };
-use tokio::{sync::broadcast::error::RecvError, task::JoinHandle};
+use tokio::{
+    sync::{
+        broadcast::{self, error::RecvError},
+        watch,
+    },
+    task::JoinHandle,
+};
 
 use super::{
     hearing::{self, pieces},
@@ -39,6 +45,8 @@ pub enum Ear {
 pub struct Watching {
     lists: Mutex<Option<Task>>,
     resources: Mutex<HashMap<String, Task>>,
+    /// What a subscription is about to tell of.
+    promised: Mutex<Option<Promised>>,
 }
 
 /// Ends with whoever wanted it.
@@ -50,26 +58,40 @@ impl Drop for Task {
     }
 }
 
+/// Where to listen, from before the client was told that we do: nothing is missed in between.
+struct Promised {
+    tools: Option<watch::Receiver<u64>>,
+    list: Option<broadcast::Receiver<News>>,
+    resources: Vec<(String, Watched)>,
+}
+
+/// Something that can be watched, and since when.
+enum Watched {
+    Sessions(broadcast::Receiver<News>),
+    Session(SessionId, Seq),
+}
+
 impl Watching {
     /// From now on the client hears when a list is no longer what it was.
     pub fn begin(&self, house: &Arc<House>, peer: Peer<RoleServer>) {
         let host = house.host.clone();
+        let (tools, list) = (host.ports.tools.editions(), host.roster.listen());
         let task = tokio::spawn(async move {
             let ear = Ear::Connection(peer);
-            futures::join!(watch_tools(&host, &ear), watch_list(&host, &ear));
+            futures::join!(watch_tools(tools, &ear), watch_list(list, &ear));
         });
         *lock(&self.lists) = Some(Task(task));
     }
 
     pub fn subscribe(&self, house: &Arc<House>, uri: &str, ear: Ear) -> Result<(), String> {
-        let watched = watchable(house, uri)?;
+        let watched = Watched::find(house, uri)?;
         let (host, uri) = (house.host.clone(), uri.to_owned());
         let mut resources = lock(&self.resources);
         if resources.len() >= MOST && !resources.contains_key(&uri) {
             return Err(format!("at most {MOST} resources can be watched at a time"));
         }
         let name = uri.clone();
-        let task = tokio::spawn(async move { watch(&host, &watched, &name, &ear).await });
+        let task = tokio::spawn(async move { watched.watch(&host, &name, &ear).await });
         resources.insert(uri, Task(task));
         Ok(())
     }
@@ -77,66 +99,71 @@ impl Watching {
     pub fn unsubscribe(&self, uri: &str) {
         lock(&self.resources).remove(uri);
     }
-}
 
-/// What of this can be watched here.
-pub fn accepted(house: &House, requested: &SubscriptionFilter) -> SubscriptionFilter {
-    let mut accepted = requested.clone();
-    accepted.prompts_list_changed = None;
-    if let Some(uris) = &mut accepted.resource_subscriptions {
-        uris.retain(|uri| watchable(house, uri).is_ok());
-        uris.truncate(MOST);
-    }
-    accepted
-}
-
-/// Tells of all that the subscription is about, until it is dropped.
-pub async fn listen(house: &House, accepted: &SubscriptionFilter, sink: &SubscriptionSink) {
-    let (host, ear) = (&house.host, Ear::Subscription(sink.clone()));
-    let tools = async {
-        if accepted.tools_list_changed == Some(true) {
-            watch_tools(host, &ear).await;
+    /// What of this can be watched here; [`Watching::listen`] does.
+    pub fn promise(&self, house: &House, requested: &SubscriptionFilter) -> SubscriptionFilter {
+        let uris = requested.resource_subscriptions.iter().flatten();
+        let found = uris.filter_map(|uri| Some((uri.clone(), Watched::find(house, uri).ok()?)));
+        let promised = Promised {
+            tools: wanted(requested.tools_list_changed, || house.host.ports.tools.editions()),
+            list: wanted(requested.resources_list_changed, || house.host.roster.listen()),
+            resources: found.take(MOST).collect(),
+        };
+        let mut accepted = requested.clone();
+        accepted.prompts_list_changed = None;
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            *uris = promised.resources.iter().map(|(uri, _)| uri.clone()).collect();
         }
-    };
-    let list = async {
-        if accepted.resources_list_changed == Some(true) {
-            watch_list(host, &ear).await;
+        *lock(&self.promised) = Some(promised);
+        accepted
+    }
+
+    /// Tells of all that was promised, until it is dropped.
+    pub async fn listen(&self, house: &House, sink: &SubscriptionSink) {
+        let Some(Promised { tools, list, resources }) = lock(&self.promised).take() else { return };
+        let (host, ear) = (&house.host, &Ear::Subscription(sink.clone()));
+        let tools = async {
+            if let Some(tools) = tools {
+                watch_tools(tools, ear).await;
+            }
+        };
+        let list = async {
+            if let Some(list) = list {
+                watch_list(list, ear).await;
+            }
+        };
+        let watch = |(uri, watched): (String, Watched)| async move {
+            watched.watch(host, &uri, ear).await;
+        };
+        let resources = resources.into_iter().map(watch).collect::<FuturesUnordered<_>>();
+        futures::join!(tools, list, resources.for_each(async |()| ()));
+    }
+}
+
+fn wanted<T>(asked: Option<bool>, listen: impl FnOnce() -> T) -> Option<T> {
+    asked.unwrap_or_default().then(listen)
+}
+
+impl Watched {
+    fn find(house: &House, uri: &str) -> Result<Self, String> {
+        if uri == SESSIONS {
+            return Ok(Self::Sessions(house.host.roster.listen()));
         }
-    };
-    let uris = accepted.resource_subscriptions.iter().flatten();
-    let watched = uris.filter_map(|uri| Some((uri, watchable(house, uri).ok()?)));
-    let ear = &ear;
-    let mut resources: FuturesUnordered<_> = watched
-        .map(|(uri, watched)| async move { watch(host, &watched, uri, ear).await })
-        .collect();
-    let resources = async { while resources.next().await.is_some() {} };
-    futures::join!(tools, list, resources);
-}
-
-enum Watched {
-    Sessions,
-    Session(SessionId),
-}
-
-fn watchable(house: &House, uri: &str) -> Result<Watched, String> {
-    if uri == SESSIONS {
-        return Ok(Watched::Sessions);
+        match session_at(uri) {
+            Some(session) => house.session(session).map(|(id, it)| Self::Session(id, it.last)),
+            None => Err("only sessions can be watched".to_owned()),
+        }
     }
-    match session_at(uri) {
-        Some(session) => house.session(session).map(|(id, _)| Watched::Session(id)),
-        None => Err("only sessions can be watched".to_owned()),
+
+    async fn watch(self, host: &Host, uri: &str, ear: &Ear) {
+        match self {
+            Self::Sessions(news) => watch_sessions(news, uri, ear).await,
+            Self::Session(id, since) => watch_session(host, id, since, uri, ear).await,
+        }
     }
 }
 
-async fn watch(host: &Host, watched: &Watched, uri: &str, ear: &Ear) {
-    match watched {
-        Watched::Sessions => watch_sessions(host, uri, ear).await,
-        Watched::Session(id) => watch_session(host, *id, uri, ear).await,
-    }
-}
-
-async fn watch_tools(host: &Host, ear: &Ear) {
-    let mut editions = host.ports.tools.editions();
+async fn watch_tools(mut editions: watch::Receiver<u64>, ear: &Ear) {
     while editions.changed().await.is_ok() {
         if !ear.tools_changed().await {
             return;
@@ -145,8 +172,7 @@ async fn watch_tools(host: &Host, ear: &Ear) {
 }
 
 /// Sessions that come, go and get another name.
-async fn watch_list(host: &Host, ear: &Ear) {
-    let mut news = host.roster.listen();
+async fn watch_list(mut news: broadcast::Receiver<News>, ear: &Ear) {
     loop {
         let changed = match news.recv().await {
             Ok(News::Session { change, .. }) => {
@@ -163,8 +189,7 @@ async fn watch_list(host: &Host, ear: &Ear) {
 }
 
 /// Anything that the list of sessions tells.
-async fn watch_sessions(host: &Host, uri: &str, ear: &Ear) {
-    let mut news = host.roster.listen();
+async fn watch_sessions(mut news: broadcast::Receiver<News>, uri: &str, ear: &Ear) {
     loop {
         let changed = match news.recv().await {
             Ok(News::Session { change, .. }) => !matches!(change, Change::Observed { .. }),
@@ -178,11 +203,11 @@ async fn watch_sessions(host: &Host, uri: &str, ear: &Ear) {
     }
 }
 
-async fn watch_session(host: &Host, id: SessionId, uri: &str, ear: &Ear) {
-    let Ok(mut feed) = host.feed(id, None).await else { return };
+async fn watch_session(host: &Host, id: SessionId, since: Seq, uri: &str, ear: &Ear) {
+    let Ok(mut feed) = host.feed(id, Some(since)).await else { return };
+    let is_fact = |it: &Update| matches!(it, Update::Fact(_));
     // An error is the end of the session, or of the house.
     while let Ok(heard) = hearing::next(host, &mut feed).await {
-        let is_fact = |it: &kernel::update::Update| matches!(it, kernel::update::Update::Fact(_));
         let mut changed = pieces(heard).iter().any(is_fact);
         while let Some(more) = feed.next_now() {
             changed |= pieces(more).iter().any(is_fact);
