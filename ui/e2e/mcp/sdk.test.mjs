@@ -213,6 +213,11 @@ test('a client keeps its connection when the server is started anew', async () =
   await own.restart();
   const { structuredContent } = await visitor.call('ask_session', { sessionId, prompt: '/long 2' });
   assert.equal(structuredContent.answer, words(2));
+  const told = new Promise((heard) => {
+    const watching = visitor.watch(`megaron://sessions/${sessionId}`, () => heard(true));
+    void watching.then(() => visitor.call('send_message', { sessionId, prompt: '/long 1' }));
+  });
+  assert.equal(await told, true, 'it still hears what it did not ask for');
   await visitor.leave();
   await own.end();
 });

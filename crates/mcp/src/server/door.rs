@@ -1,16 +1,62 @@
 //! The way in over HTTP. Knows nothing of keys: whoever mounts it decides who gets here.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    fmt::Display,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
+use futures::{FutureExt as _, future::BoxFuture};
+use http::{Method, Request, StatusCode};
+use http_body::Body;
 use rmcp::{
     ServerHandler,
     transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService},
 };
+use tower::Service;
 
 use super::{callers::Callers, guest::Guest, house::House};
 
 /// A service of `http` requests.
-pub type Door<H> = StreamableHttpService<H, Callers>;
+pub struct Door<H>(Streamable<H>);
+
+type Streamable<H> = StreamableHttpService<H, Callers>;
+
+impl<H> Clone for Door<H> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<H, B> Service<Request<B>> for Door<H>
+where
+    H: ServerHandler,
+    B: Body<Data: Send, Error: Display> + Send + 'static,
+{
+    type Response = <Streamable<H> as Service<Request<B>>>::Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Service::<Request<B>>::poll_ready(&mut self.0, context)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let leaves = request.method() == Method::DELETE;
+        let answering = self.0.call(request);
+        async move {
+            let mut answer = answering.await?;
+            // It is done by now, and some clients take anything less for a failure.
+            if leaves && answer.status() == StatusCode::ACCEPTED {
+                *answer.status_mut() = StatusCode::NO_CONTENT;
+            }
+            Ok(answer)
+        }
+        .boxed()
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -43,5 +89,5 @@ where
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_max_request_body_bytes(limits.bytes);
-    StreamableHttpService::new(move || Ok(make()), Callers::new(limits), config)
+    Door(StreamableHttpService::new(move || Ok(make()), Callers::new(limits), config))
 }

@@ -49,6 +49,11 @@ impl Letter {
         self.message.get("id")
     }
 
+    /// Whether this is what it waits for.
+    pub fn is_answered_by(&self, message: &Value) -> bool {
+        self.id().is_some() && message.get("id") == self.id() && message.get("method").is_none()
+    }
+
     /// Whether it asks to be told things until it is cancelled.
     pub fn is_endless(&self) -> bool {
         self.message.get("method").and_then(Value::as_str) == Some("subscriptions/listen")

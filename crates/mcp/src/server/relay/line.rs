@@ -1,12 +1,15 @@
 //! The line to the server: posts letters, passes on what comes back, and finds the server again.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use futures::StreamExt as _;
 use reqwest::{RequestBuilder, Response, StatusCode, header};
 use serde_json::Value;
 use sse_stream::SseStream;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
     Find, Place,
@@ -22,6 +25,8 @@ const VERSION: &str = "mcp-protocol-version";
 const BOTH: &str = "application/json, text/event-stream";
 /// What went wrong between here and the server, and not in it.
 const UNREACHABLE: i32 = -32000;
+/// Before a stream that was cut off is taken up again.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Clones are the same line.
 #[derive(Clone)]
@@ -29,7 +34,7 @@ pub struct Line {
     web: reqwest::Client,
     find: Arc<Find>,
     place: Arc<Mutex<Option<Place>>>,
-    connection: Arc<Mutex<Option<Connection>>>,
+    connection: Arc<watch::Sender<Option<Connection>>>,
     /// Held by whoever makes the connection anew.
     mending: Arc<tokio::sync::Mutex<()>>,
 }
@@ -50,22 +55,18 @@ impl Line {
     }
 
     pub fn is_connected(&self) -> bool {
-        lock(&self.connection).is_some()
+        self.connection.borrow().is_some()
     }
 
     /// Posts a letter and passes on all that comes back. `sent` hears when the server has it.
     pub async fn carry(self, letter: Letter, mail: Mail, sent: Option<oneshot::Sender<()>>) {
         let carried = match self.post(&letter).await {
             Ok(answer) => {
-                if letter.kind == Kind::Initialize {
-                    self.hand_over(answer, Some(&letter), &mail).await
-                } else {
-                    if let Some(sent) = sent {
-                        // Whoever does not wait for it does not mind.
-                        sent.send(()).ok();
-                    }
-                    self.hand_over(answer, None, &mail).await
+                if let Some(sent) = sent {
+                    // Whoever does not wait for it does not mind.
+                    sent.send(()).ok();
                 }
+                self.hand_over(answer, &letter, &mail).await
             }
             Err(error) => Err(error),
         };
@@ -79,34 +80,43 @@ impl Line {
         }
     }
 
-    /// Passes on what the server says unasked, for as long as there is a connection.
+    /// Passes on what the server says unasked, over every connection there comes to be.
     pub async fn listen(self, mail: Mail) {
+        let mut connections = self.connection.subscribe();
         loop {
-            let connection = lock(&self.connection).clone();
-            let (Some(connection), Ok(place)) = (connection, self.place().await) else { return };
-            let request = signed(self.web.get(address(&place)), &place, Some(&connection));
-            let Ok(answer) = request.header(header::ACCEPT, "text/event-stream").send().await
-            else {
-                return;
+            let connection = connections.borrow_and_update().clone();
+            let heard = match &connection {
+                Some(connection) => self.overhear(connection, &mail).await,
+                None => None,
             };
-            if !answer.status().is_success() {
+            if heard.is_some() {
+                // Cut off in the middle: the same connection may still be good.
+                tokio::time::sleep(PAUSE).await;
+            } else if connections.changed().await.is_err() {
                 return;
-            }
-            let mut events = SseStream::from_bytes_stream(answer.bytes_stream());
-            while let Some(Ok(event)) = events.next().await {
-                let message = event.data.and_then(|data| serde_json::from_str(&data).ok());
-                if let Some(message) = message
-                    && mail.send(message).await.is_err()
-                {
-                    return;
-                }
             }
         }
     }
 
+    /// `None` if there is nothing to hear on this connection.
+    async fn overhear(&self, connection: &Connection, mail: &Mail) -> Option<()> {
+        let place = self.place().await.ok()?;
+        let request = signed(self.web.get(address(&place)), &place, Some(connection));
+        let answer = request.header(header::ACCEPT, "text/event-stream").send().await.ok()?;
+        let answer = answer.error_for_status().ok()?;
+        let mut events = SseStream::from_bytes_stream(answer.bytes_stream());
+        while let Some(Ok(event)) = events.next().await {
+            let message = event.data.and_then(|data| serde_json::from_str(&data).ok());
+            if let Some(message) = message {
+                mail.send(message).await.ok()?;
+            }
+        }
+        Some(())
+    }
+
     /// Tells the server that nobody will come back.
     pub async fn hang_up(&self) {
-        let connection = lock(&self.connection).take();
+        let connection = self.connection.send_replace(None);
         let place = lock(&self.place).clone();
         if let (Some(connection), Some(place)) = (connection, place) {
             let request = self.web.delete(address(&place));
@@ -119,7 +129,7 @@ impl Line {
     async fn post(&self, letter: &Letter) -> Result<Response, String> {
         let connection = match letter.kind {
             Kind::Initialize => None,
-            _ => lock(&self.connection).clone(),
+            _ => self.connection.borrow().clone(),
         };
         let place = self.place().await?;
         let answer = self.attempt(letter, &place, connection.as_ref()).await;
@@ -148,7 +158,7 @@ impl Line {
             *lock(&self.place) = None;
         }
         let Some(broken) = broken else { return Ok(None) };
-        let now = lock(&self.connection).clone();
+        let now = self.connection.borrow().clone();
         if now.as_ref() != Some(&broken) {
             return Ok(now);
         }
@@ -159,13 +169,13 @@ impl Line {
         // The client has had its answer.
         let drain = async { while unread.recv().await.is_some() {} };
         let take = async {
-            let taken = self.hand_over(answer, Some(&broken.initialize), &nobody).await;
+            let taken = self.hand_over(answer, &broken.initialize, &nobody).await;
             drop(nobody);
             taken
         };
         let (taken, ()) = futures::join!(take, drain);
         taken?;
-        let connection = lock(&self.connection).clone();
+        let connection = self.connection.borrow().clone();
         let initialized = serde_json::json!({
             "jsonrpc": "2.0",
             "method": "notifications/initialized",
@@ -189,52 +199,52 @@ impl Line {
         request.header(header::ACCEPT, BOTH).json(&letter.message).send().await
     }
 
-    /// Passes on an answer, whole or as it comes. That to `opening` makes the connection.
+    /// Passes on an answer, whole or as it comes.
     async fn hand_over(
         &self,
         answer: Response,
-        opening: Option<&Letter>,
+        letter: &Letter,
         mail: &Mail,
     ) -> Result<(), String> {
-        let text =
-            |name| answer.headers().get(name).and_then(|it: &header::HeaderValue| it.to_str().ok());
+        let text = |name: &str| answer.headers().get(name).and_then(|it| it.to_str().ok());
         let session = text(SESSION).map(str::to_owned);
         let kind = text(header::CONTENT_TYPE.as_str()).unwrap_or_default().to_owned();
         let status = answer.status();
+        let mut answered = letter.id().is_none();
         if kind.starts_with("text/event-stream") {
             let mut events = SseStream::from_bytes_stream(answer.bytes_stream());
             while let Some(event) = events.next().await {
                 let event = event.map_err(|error| format!("the server was cut off: {error}"))?;
                 let message = event.data.and_then(|data| serde_json::from_str(&data).ok());
                 if let Some(message) = message {
-                    self.take(message, opening, session.as_ref(), mail).await;
+                    answered |= letter.is_answered_by(&message);
+                    self.take(message, letter, session.as_ref(), mail).await;
                 }
             }
-            return Ok(());
+            return if answered {
+                Ok(())
+            } else {
+                Err("the server ended before it answered".into())
+            };
         }
         let body = answer.bytes().await.map_err(|error| unreachable(&error))?;
         match serde_json::from_slice::<Value>(&body) {
             Ok(message) if message.get("jsonrpc").is_some() => {
-                self.take(message, opening, session.as_ref(), mail).await;
+                self.take(message, letter, session.as_ref(), mail).await;
                 Ok(())
             }
-            _ if status.is_success() => Ok(()),
+            _ if status.is_success() && answered => Ok(()),
             said => Err(refusal(status, said.ok().as_ref(), &body)),
         }
     }
 
-    async fn take(
-        &self,
-        message: Value,
-        opening: Option<&Letter>,
-        session: Option<&String>,
-        mail: &Mail,
-    ) {
+    /// The answer to the first letter makes the connection.
+    async fn take(&self, message: Value, letter: &Letter, session: Option<&String>, mail: &Mail) {
         let version = message.pointer("/result/protocolVersion").and_then(Value::as_str);
-        if let (Some(initialize), Some(session), Some(version)) = (opening, session, version) {
+        if let (Kind::Initialize, Some(session), Some(version)) = (&letter.kind, session, version) {
             let (session, version) = (session.clone(), version.to_owned());
-            let initialize = initialize.clone();
-            *lock(&self.connection) = Some(Connection { session, version, initialize });
+            let connection = Connection { session, version, initialize: letter.clone() };
+            self.connection.send_replace(Some(connection));
         }
         // Whoever does not read does not mind.
         mail.send(message).await.ok();
