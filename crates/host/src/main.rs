@@ -1,6 +1,7 @@
 //! The `megaron` command: reads what is wanted, does it, and says by its exit code how that went.
 
 mod ask;
+mod bridge;
 mod browser;
 mod cli;
 mod clock;
@@ -43,6 +44,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Serve(args) => wait_for(serve::run(args)),
         Command::Ask(args) => wait_for(ask::run(args)),
+        Command::Mcp(args) => wait_for(bridge::run(args)),
         Command::Key(args) => key::run(&args),
         Command::Models(args) => wait_for(minds::run(args)),
         Command::Usage(args) => wait_for(usage::run(args)),

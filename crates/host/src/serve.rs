@@ -27,7 +27,7 @@ use crate::{
 const STOPPED_AT_ONCE: u8 = 130;
 
 pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
-    logs::begin(args.log_format, "info")?;
+    logs::begin(args.log_format, "info,rmcp=error")?;
     let mut stops = Stops::listen().context("cannot listen for signals")?;
     let plan = plan(&args)?;
     allow_many_files();

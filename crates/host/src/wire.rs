@@ -26,6 +26,7 @@ use crate::{
 };
 
 pub use edge::{Keys, Metrics, did_you_mean, near};
+pub use mcp::server::{Place, relay};
 pub use models::{Lineup, Problem};
 
 /// What a server is made from.
@@ -82,6 +83,9 @@ impl Rooms {
         };
         let keys = keys(&data_dir)?;
         let edge = edge::Edge::new(host.clone(), keys, settings, listener, metrics)?;
+        let house = mcp::server::House::new(host.clone());
+        let door = mcp::server::door(house, mcp::server::Limits::default());
+        let edge = edge.with_mcp(edge::Guest::new(door));
         Ok(Self { host, models, edge })
     }
 

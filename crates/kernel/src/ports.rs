@@ -2,7 +2,11 @@
 
 use std::{ops::RangeInclusive, path::PathBuf, sync::Arc, time::Duration};
 
-use futures::{future::BoxFuture, stream::BoxStream};
+use futures::{
+    FutureExt as _,
+    future::{self, BoxFuture},
+    stream::BoxStream,
+};
 use jiff::{Timestamp, civil::Date};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -227,6 +231,12 @@ pub trait Briefing: Send + Sync {
 
     /// The person's own part, replaced.
     fn rewrite(&self, text: String) -> Stored<'_, ()>;
+
+    /// What can be read with [`Briefing::skill`]: each by name, with what it is for.
+    fn skills(&self, cwd: PathBuf) -> BoxFuture<'_, Vec<Brief>> {
+        let _ = cwd;
+        future::ready(Vec::new()).boxed()
+    }
 
     /// The whole of something of which only the name and the purpose were told.
     fn skill(&self, cwd: PathBuf, name: String) -> BoxFuture<'_, Option<String>>;

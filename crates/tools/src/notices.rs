@@ -93,6 +93,15 @@ impl Briefing for Notices {
         .boxed()
     }
 
+    fn skills(&self, cwd: PathBuf) -> BoxFuture<'_, Vec<Brief>> {
+        let house = self.skills.clone();
+        let brief = |Skill { name, description, .. }| Brief { title: name, text: description };
+        let find = tokio::task::spawn_blocking(move || {
+            Self::skills(&house, &cwd).into_iter().map(brief).collect()
+        });
+        async move { find.await.unwrap_or_default() }.boxed()
+    }
+
     fn skill(&self, cwd: PathBuf, name: String) -> BoxFuture<'_, Option<String>> {
         let house = self.skills.clone();
         let find = tokio::task::spawn_blocking(move || {
@@ -176,6 +185,8 @@ mod tests {
             brief("Skills", skills),
         ];
         assert_eq!(notices.parts(cwd.path().into()).await, expected);
+        let listed = [brief("bake", ""), brief("plain", "")];
+        assert_eq!(notices.skills(cwd.path().into()).await, listed);
         let skill = |name: &str| notices.skill(cwd.path().into(), name.into());
         let ours = "---\nname: bake\n---\nOur way.";
         assert_eq!(skill("bake").await.as_deref(), Some(ours), "the folder's own wins");

@@ -20,7 +20,7 @@ const ORIGIN: &str = "Origin not allowed";
 const SITE: &str = "requests from other sites are not allowed";
 
 /// Every route of the API, as a stranger might try it.
-pub const ROUTES: [(&str, &str); 17] = [
+pub const ROUTES: [(&str, &str); 19] = [
     ("GET", "/api/session"),
     ("GET", "/api/sessions"),
     ("POST", "/api/sessions"),
@@ -37,6 +37,8 @@ pub const ROUTES: [(&str, &str); 17] = [
     ("POST", "/api/socket-token"),
     ("GET", "/api/openapi.json"),
     ("GET", "/metrics"),
+    ("GET", "/mcp"),
+    ("POST", "/mcp"),
     ("GET", "/api/nothing"),
 ];
 

@@ -7,6 +7,7 @@ mod budgets;
 mod common;
 mod messages;
 mod models;
+mod mounted;
 mod openapi;
 mod preferences;
 mod resume;

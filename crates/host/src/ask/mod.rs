@@ -73,8 +73,9 @@ async fn answer(args: AskArgs, prompt: String, screen: &mut Screen) -> anyhow::R
     if let Some(client) = running(&data_dir).await? {
         return Talk::new(client, screen).run(wish, &mut stops).await;
     }
+    let folder = std::env::current_dir().context("there is no current folder")?;
     let hall = tokio::select! {
-        rooms = own(data_dir.clone()) => Hall::open(rooms?),
+        rooms = own(data_dir.clone(), &folder) => Hall::open(rooms?),
         () = stops.next() => return Ok(End::Cancelled),
     };
     let client = Client::new(format!("http://{}", hall.addr), key(&data_dir)?, None)?;
@@ -91,7 +92,8 @@ pub async fn use_model(data_dir: PathBuf, session: &str, model: &str) -> anyhow:
     if let Some(client) = running(&data_dir).await? {
         return client.use_model(session, model).await;
     }
-    let rooms = own(data_dir.clone()).await?;
+    let folder = std::env::current_dir().context("there is no current folder")?;
+    let rooms = own(data_dir.clone(), &folder).await?;
     rooms.models.learn().await;
     let hall = Hall::open(rooms);
     let client = Client::new(format!("http://{}", hall.addr), key(&data_dir)?, None)?;
@@ -108,9 +110,10 @@ pub async fn running(data_dir: &Path) -> anyhow::Result<Option<Client>> {
 }
 
 /// What a server of our own is made of, in this process.
-async fn own(data_dir: PathBuf) -> anyhow::Result<Rooms> {
+pub async fn own(data_dir: PathBuf, workspace: &Path) -> anyhow::Result<Rooms> {
     let config = Config::load(&data_dir)?;
-    let workspace = std::env::current_dir().context("there is no current folder")?;
+    let workspace = workspace.canonicalize();
+    let workspace = workspace.context("there is no such folder to work in")?;
     let plan = Plan { data_dir, workspace, trust_loopback: false, drain: DRAIN, config };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     // Nobody reads the counters of so short a life.
@@ -118,7 +121,7 @@ async fn own(data_dir: PathBuf) -> anyhow::Result<Rooms> {
 }
 
 /// Without one the server may still let us in: it may trust this machine.
-fn key(data_dir: &Path) -> anyhow::Result<Option<String>> {
+pub fn key(data_dir: &Path) -> anyhow::Result<Option<String>> {
     wire::keys(data_dir)?.show().context("cannot read the key")
 }
 

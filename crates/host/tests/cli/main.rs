@@ -249,6 +249,7 @@ fn help_teaches() {
         (&["serve", "--help"], "MEGARON_LISTEN"),
         (&["serve", "--help"], "nothing is served"),
         (&["ask", "--help"], "130  cancelled"),
+        (&["mcp", "--help"], "mcpServers"),
         (&["config", "--help"], "calls_per_minute = 10"),
         (&["config", "--help"], "[providers.ollama]"),
         (&["models", "--help"], "detect --write"),

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use testkit::{ScriptedModel, World, model::Script};
 use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot};
 
-use super::{Ask, Socket, guest::WithGuest};
+use super::{Ask, Socket, guest::WithGuest, mounted};
 
 pub struct House {
     pub world: World,
@@ -84,6 +84,7 @@ impl House {
             host.recover().await;
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let edge = Edge::new(host, keys, settings, listener, Arc::new(String::new)).unwrap();
+            let edge = edge.with_mcp(mounted::guest());
             let (address, login_url) = (edge.address(), edge.login_url().unwrap());
             tokio::spawn(async move {
                 edge.serve(async { drop(stopping.await) }).await.unwrap();

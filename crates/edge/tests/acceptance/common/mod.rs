@@ -3,6 +3,7 @@
 mod client;
 mod guest;
 mod house;
+mod mounted;
 mod socket;
 
 use serde_json::{Value, json};
