@@ -1,6 +1,7 @@
 //! The `megaron` command: reads what is wanted, does it, and says by its exit code how that went.
 
 mod ask;
+mod asked;
 mod browser;
 mod cli;
 mod clock;
@@ -8,6 +9,7 @@ mod config;
 mod detect;
 mod doctor;
 mod hall;
+mod inbox;
 mod key;
 mod logs;
 mod meters;
@@ -41,6 +43,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Serve(args) => wait_for(serve::run(args)),
         Command::Ask(args) => wait_for(ask::run(args)),
+        Command::Approvals(args) => wait_for(inbox::run(args)),
         Command::Key(args) => key::run(&args),
         Command::Models(args) => wait_for(minds::run(args)),
         Command::Doctor(args) => wait_for(doctor::run(args)),

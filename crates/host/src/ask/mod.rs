@@ -2,6 +2,8 @@
 
 pub mod client;
 mod frames;
+mod keyboard;
+mod person;
 mod reader;
 mod screen;
 mod talk;
@@ -20,12 +22,13 @@ use tokio::net::TcpListener;
 
 use self::{
     client::{Client, Refused},
+    keyboard::Keyboard,
     reader::End,
     screen::Screen,
     talk::{Talk, Wish},
 };
 use crate::{
-    cli::{AskArgs, LogFormat},
+    cli::{AskArgs, LogFormat, Mode},
     config::{self, Config},
     hall::Hall,
     logs, place,
@@ -69,16 +72,17 @@ async fn answer(args: AskArgs, prompt: String, screen: &mut Screen) -> anyhow::R
     logs::begin(LogFormat::Text, "error")?;
     let mut stops = Stops::listen().context("cannot listen for signals")?;
     let data_dir = config::data_dir(&args.home)?;
-    let wish = Wish { prompt, session: args.session, model: args.model };
+    let mode = args.mode.map(Mode::name);
+    let wish = Wish { prompt, session: args.session, model: args.model, mode };
     if let Some(client) = running(&data_dir).await? {
-        return Talk::new(client, screen).run(wish, &mut stops).await;
+        return Talk::new(client, screen, keyboard(args.json)).run(wish, &mut stops).await;
     }
     let hall = tokio::select! {
         hall = own(data_dir.clone()) => hall?,
         () = stops.next() => return Ok(End::Cancelled),
     };
     let client = Client::new(format!("http://{}", hall.addr), key(&data_dir)?, None)?;
-    let end = Talk::new(client, screen).run(wish, &mut stops).await;
+    let end = Talk::new(client, screen, keyboard(args.json)).run(wish, &mut stops).await;
     tokio::select! {
         () = hall.close() => (),
         () = stops.next() => (),
@@ -86,8 +90,13 @@ async fn answer(args: AskArgs, prompt: String, screen: &mut Screen) -> anyhow::R
     end
 }
 
+/// Where the person answers questions, unless a program listens.
+fn keyboard(json: bool) -> Option<Keyboard> {
+    if json { None } else { Keyboard::of_the_terminal() }
+}
+
 /// A client of the server that runs on this data directory, if one does.
-async fn running(data_dir: &Path) -> anyhow::Result<Option<Client>> {
+pub async fn running(data_dir: &Path) -> anyhow::Result<Option<Client>> {
     let Some(note) = place::find(data_dir) else { return Ok(None) };
     let client = Client::new(note.url, key(data_dir)?, Some(data_dir.to_owned()))?;
     Ok(client.is_answered().await.then_some(client))
@@ -104,7 +113,7 @@ async fn own(data_dir: PathBuf) -> anyhow::Result<Hall> {
 }
 
 /// Without one the server may still let us in: it may trust this machine.
-fn key(data_dir: &Path) -> anyhow::Result<Option<String>> {
+pub fn key(data_dir: &Path) -> anyhow::Result<Option<String>> {
     wire::keys(data_dir)?.show().context("cannot read the key")
 }
 

@@ -1,6 +1,7 @@
 //! The program as a person or a script meets it.
 #![expect(clippy::unwrap_used, reason = "all of it is a test")]
 
+mod approvals;
 mod home;
 mod models;
 
@@ -246,6 +247,7 @@ fn help_teaches() {
         (&["ask", "--help"], "130  cancelled"),
         (&["config", "--help"], "calls_per_minute = 10"),
         (&["config", "--help"], "[providers.ollama]"),
+        (&["approvals", "--help"], "--always --pattern 'git *'"),
         (&["models", "--help"], "detect --write"),
         (&["key", "--help"], "megaron key set anthropic"),
         (&["completions", "bash"], "megaron"),
