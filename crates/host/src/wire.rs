@@ -65,6 +65,7 @@ impl Rooms {
             workspace,
         };
         let host = Host::start(ports, config.house()).await?;
+        tools::add_social(&host);
         let settings = edge::Settings {
             trust_loopback,
             allowed_hosts: config.allowed_hosts,
