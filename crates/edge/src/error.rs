@@ -74,6 +74,11 @@ impl ApiError {
         Self::new(StatusCode::CONFLICT, "SESSION_BUSY", message)
     }
 
+    pub fn already_resolved() -> Self {
+        let message = "this was answered already, or given up";
+        Self::new(StatusCode::CONFLICT, "ALREADY_RESOLVED", message)
+    }
+
     pub fn key_reused() -> Self {
         let message = "Idempotency-Key was used for another message";
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "IDEMPOTENCY_KEY_REUSED", message)

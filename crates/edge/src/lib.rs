@@ -81,6 +81,7 @@ struct App {
     tags(
         (name = "sessions", description = "Conversations with an agent, each with its own log."),
         (name = "messages", description = "Speaking to an agent, and stopping it."),
+        (name = "approvals", description = "What waits for the person, and what they have allowed."),
         (name = "models", description = "Who may answer, and what was used."),
         (name = "preferences", description = "What the person chose last."),
         (name = "access", description = "Ways in for clients that cannot send headers."),

@@ -59,15 +59,22 @@ pub struct Which {
 
 #[derive(Serialize, ToSchema)]
 pub struct LogPage {
-    /// As they are kept; read on with `after` set to the last `seq`.
+    /// As they are kept.
     #[schema(value_type = Vec<Object>)]
     facts: Vec<Entry>,
+    /// Where to read on, as `after`; absent at the end.
+    #[schema(value_type = Option<u64>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Seq>,
     /// The end of the log.
     #[schema(value_type = u64)]
     last: Seq,
 }
 
 /// The log of a session as it is kept
+///
+/// For inspection. This is the one place where facts leave the house as they are: their shape is
+/// that of the log, and it may grow. Programs that should last use the events of the socket.
 #[utoipa::path(get, path = "/api/log", tag = "log", params(Which),
     responses((status = 200, body = LogPage), (status = 404, body = ErrorBody)))]
 pub async fn log(
@@ -79,5 +86,6 @@ pub async fn log(
     let (id, state) = known.ok_or_else(|| ApiError::no_session(&session))?;
     let limit = limit.unwrap_or(PAGE).clamp(1, PAGE);
     let facts = app.host.ports.log.read(id, Seq(after), limit).await?;
-    Ok(Reply(LogPage { facts, last: state.last }))
+    let next = facts.last().map(|entry| entry.seq).filter(|read| *read < state.last);
+    Ok(Reply(LogPage { facts, next, last: state.last }))
 }

@@ -1,11 +1,15 @@
 //! What can be typed: the commands, their flags, and the words that explain them.
 
+mod approvals;
+
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::FalseyValueParser};
 use clap_complete::Shell;
 
 use crate::config;
+
+pub use approvals::{Allow, ApprovalsAction, ApprovalsArgs};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -40,6 +44,8 @@ pub enum Command {
     Ask(AskArgs),
     /// Speak MCP over stdin and stdout, for programs that start their servers themselves
     Mcp(McpArgs),
+    /// See what waits for you, answer it, and take back what you allowed
+    Approvals(ApprovalsArgs),
     /// List the models, try one, choose one, look for more
     Models(ModelsArgs),
     /// Print what was used, by model and by day, and how the budgets stand
@@ -162,6 +168,9 @@ pub struct AskArgs {
     /// The model of a new session; a session that goes on is answered by it from now on
     #[arg(long, env = "MEGARON_MODEL", hide_env_values = true, value_name = "ID")]
     pub model: Option<String>,
+    /// What a new session may do without asking [default: what config.toml says]
+    #[arg(long, env = "MEGARON_MODE", hide_env_values = true, value_name = "MODE")]
+    pub mode: Option<Mode>,
     /// Print every event as a line of JSON
     #[arg(long)]
     pub json: bool,
@@ -169,10 +178,33 @@ pub struct AskArgs {
     pub home: DataDir,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// Asks before it changes anything
+    Ask,
+    /// Also edits files in its folder, and runs programs that are locked in there
+    AutoSafe,
+    /// Does whatever it thinks right
+    Full,
+}
+
+impl Mode {
+    /// As the API spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::AutoSafe => "auto-safe",
+            Self::Full => "full",
+        }
+    }
+}
+
 const ASK_HELP: &str = "\
 The answer goes to stdout; tool calls, reasoning and remarks go to stderr. Asks the running
 server; when there is none, one runs for as long as the answer takes. A new session works in
-the current folder. Ctrl-C cancels the turn and keeps what was said; a second one just leaves.
+the current folder. What needs your leave is asked right here, if this is a terminal; else it
+says where to answer, and waits. Ctrl-C cancels the turn and keeps what was said; a second one
+just leaves.
 
 Examples:
   megaron ask \"list the files here\"
@@ -386,6 +418,7 @@ mod tests {
             SERVE_HELP,
             ASK_HELP,
             MCP_HELP,
+            approvals::HELP,
             KEY_HELP,
             MODELS_HELP,
             USAGE_HELP,

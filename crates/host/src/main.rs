@@ -1,6 +1,7 @@
 //! The `megaron` command: reads what is wanted, does it, and says by its exit code how that went.
 
 mod ask;
+mod asked;
 mod bridge;
 mod browser;
 mod cli;
@@ -9,6 +10,7 @@ mod config;
 mod detect;
 mod doctor;
 mod hall;
+mod inbox;
 mod key;
 mod logs;
 mod meters;
@@ -45,6 +47,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Serve(args) => wait_for(serve::run(args)),
         Command::Ask(args) => wait_for(ask::run(args)),
         Command::Mcp(args) => wait_for(bridge::run(args)),
+        Command::Approvals(args) => wait_for(inbox::run(args)),
         Command::Key(args) => key::run(&args),
         Command::Models(args) => wait_for(minds::run(args)),
         Command::Usage(args) => wait_for(usage::run(args)),

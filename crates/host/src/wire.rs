@@ -75,6 +75,7 @@ impl Rooms {
         };
         let host = Host::start(ports, config.house()).await?;
         lend(&host, &config.shell.allow);
+        tools::add_social(&host);
         let settings = edge::Settings {
             trust_loopback,
             allowed_hosts: config.allowed_hosts,

@@ -226,7 +226,13 @@ impl Approvals {
     /// A call that waited for an answer before a restart needs none any more.
     async fn withdraw(&self, state: &State, call: &Call) {
         let open = state.questions.iter().find(|open| call.id.is_some() && open.call == call.id);
-        if let Some(open) = open {
+        let Some(open) = open else { return };
+        let asked = self.log.read(call.session.id(), open.at.before(), 1).await.ok();
+        let asked = asked.and_then(|mut found| found.pop()).map(|entry| entry.fact);
+        // What the tool itself asked is for the tool to take up again.
+        if let Some(Fact::Asked(question)) = asked
+            && matches!(question.about, About::Leave { .. })
+        {
             // Unsettled, it would only expire.
             call.session.settle(open.id, Verdict::Withdrawn, "the rules").await.ok();
         }

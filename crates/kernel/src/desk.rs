@@ -66,6 +66,8 @@ struct Desk {
     running: Option<Running>,
     /// How a turn ended that could not be recorded, for want of storage.
     owed: Option<Outcome>,
+    /// What has expired could not be recorded, for want of storage.
+    overdue: bool,
     closing: bool,
     left: bool,
     used: Instant,
@@ -114,13 +116,15 @@ impl Desk {
                     self.settle().await.ok();
                 }
                 () = tokio::time::sleep(patience.unwrap_or_default()), if patience.is_some() => {
-                    if let Err(error) = self.expire().await {
+                    let expired = self.expire().await;
+                    self.overdue = expired.is_err();
+                    if let Err(error) = expired {
                         tracing::error!(session = %self.id, %error, "cannot let a question expire");
-                        tokio::time::sleep(PACE).await;
                     }
                 }
                 () = tokio::time::sleep_until(resting), if open && self.running.is_none() => {
-                    if self.feed.receiver_count() == 0 && self.owed.is_none() {
+                    let waits = self.owed.is_some() || !self.state.questions.is_empty();
+                    if self.feed.receiver_count() == 0 && !waits {
                         // What is in the inbox is still obeyed; later callers open it anew.
                         commands.close();
                     }

@@ -129,9 +129,12 @@ impl Host {
         }))
     }
 
-    /// Opens the sessions that a crash left with something to do: turns to end, messages to answer.
+    /// Opens the sessions that a crash left with something to do: turns to end, messages to answer,
+    /// questions to give up.
     pub async fn recover(&self) {
-        let unfinished = self.roster.all().into_iter().filter(|(_, state)| state.is_unfinished());
+        let all = self.roster.all().into_iter();
+        let unfinished =
+            all.filter(|(_, state)| state.is_unfinished() || !state.questions.is_empty());
         let open = |(id, _)| async move {
             if let Err(error) = self.open(id).await {
                 tracing::warn!(session = %id, %error, "cannot put the session in order");

@@ -1,15 +1,19 @@
 //! Whatever is said, cancelled, followed and killed, in any order, the log is a valid history.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use jiff::SignedDuration;
 use kernel::{
+    approvals::Mode,
     feed::{Feed, Heard},
     host::{Host, PostError, Settings},
     ports::{Catalog as _, Log as _},
+    question::{Decision, Scope},
     session::SayError,
     state::State,
-    update::{Amendment, Entry, Failure, Message, Seq, SessionId, WhenBusy},
+    toolbox::{Caller, Risk},
+    update::{Amendment, Entry, Fact, Failure, Message, Origin, Seq, SessionId, WhenBusy},
 };
 use proptest::{collection::vec, prelude::*};
 use serde_json::json;
@@ -23,7 +27,18 @@ enum Act {
     Say {
         queue: bool,
         key: Option<u8>,
+        attended: bool,
     },
+    /// Answers one of the open questions.
+    Decide {
+        which: u8,
+        decision: Decision,
+    },
+    Mode(Mode),
+    /// Somebody outside any turn calls a tool that needs leave.
+    Call,
+    /// Time passes, more than an unattended question waits.
+    Age,
     Cancel,
     Rename,
     Compact,
@@ -42,8 +57,14 @@ enum Act {
 
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
-        4 => (any::<bool>(), prop::option::weighted(0.3, 0..3_u8))
-            .prop_map(|(queue, key)| Act::Say { queue, key }),
+        4 => (any::<bool>(), prop::option::weighted(0.3, 0..3_u8), any::<bool>())
+            .prop_map(|(queue, key, attended)| Act::Say { queue, key, attended }),
+        4 => (any::<u8>(), decision())
+            .prop_map(|(which, decision)| Act::Decide { which, decision }),
+        2 => prop_oneof![Just(Mode::Ask), Just(Mode::AutoSafe), Just(Mode::Full)]
+            .prop_map(Act::Mode),
+        1 => Just(Act::Call),
+        1 => Just(Act::Age),
         2 => Just(Act::Cancel),
         1 => Just(Act::Rename),
         1 => Just(Act::Compact),
@@ -57,6 +78,18 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
+fn decision() -> impl Strategy<Value = Decision> {
+    let scope = prop_oneof![Just(Scope::Once), Just(Scope::Session), Just(Scope::Always)];
+    let lasts = prop_oneof![Just(None), Just(Some(Duration::from_mins(5)))];
+    prop_oneof![
+        4 => (scope, any::<bool>(), lasts).prop_map(|(scope, patterned, lasts)| {
+            Decision::Allow { scope, pattern: patterned.then(|| "a*".to_owned()), lasts }
+        }),
+        2 => Just(Decision::Deny { reason: None }),
+        1 => Just(Decision::Answer("words".into())),
+    ]
+}
+
 /// Replies of every kind: words, thoughts, calls to tools good and bad, failures, silence.
 fn script() -> impl Strategy<Value = Script> {
     let line = prop_oneof![
@@ -66,6 +99,9 @@ fn script() -> impl Strategy<Value = Script> {
         1 => Just(call("same", "none", json!({}))),
         1 => Just(call("same", "panic", json!({}))),
         1 => Just(call("never", "wait", json!({}))),
+        2 => prop_oneof![Just("ab"), Just("b")].prop_map(|on| call("", "act", json!({ "on": on }))),
+        1 => Just(call("", "edit", json!({}))),
+        1 => Just(call("", "stuck", json!({}))),
     ];
     let end = prop_oneof![
         6 => Just(None),
@@ -107,6 +143,8 @@ struct Story {
     accepted: BTreeMap<Seq, String>,
     heard: Vec<Vec<Entry>>,
     said: usize,
+    /// Tools that change something, and are called in turns alone.
+    risky: [TestTool; 2],
 }
 
 impl Story {
@@ -132,7 +170,25 @@ impl Story {
 
     async fn carry_out(&mut self, host: &Arc<Host>, act: Act, listeners: &mut Vec<Listener>) {
         match act {
-            Act::Say { queue, key } => self.say(host, queue, key).await,
+            Act::Say { queue, key, attended } => self.say(host, queue, key, attended).await,
+            Act::Decide { which, decision } => {
+                let open = host.questions().await.unwrap();
+                if let Some(waiting) = open.get(usize::from(which) % open.len().max(1)) {
+                    drop(host.decide(waiting.question.id, decision, "test").await);
+                }
+            }
+            Act::Mode(mode) => {
+                let amendment = Amendment { mode: Some(mode), ..Amendment::default() };
+                drop(host.amend(self.id, amendment).await);
+            }
+            Act::Call => {
+                let (host, id) = (host.clone(), self.id);
+                tokio::spawn(async move { host.call(id, Caller::Client, "act", json!({})).await });
+            }
+            Act::Age => {
+                self.world.clock.advance(SignedDuration::from_mins(11));
+                tokio::time::sleep(Duration::from_mins(11)).await;
+            }
             Act::Cancel => drop(host.cancel(self.id).await),
             Act::Rename => {
                 let amendment = Amendment { name: Some("n".into()), ..Amendment::default() };
@@ -156,13 +212,15 @@ impl Story {
         }
     }
 
-    async fn say(&mut self, host: &Arc<Host>, queue: bool, key: Option<u8>) {
+    async fn say(&mut self, host: &Arc<Host>, queue: bool, key: Option<u8>, attended: bool) {
         self.said += 1;
         // Under one key it is always the same that is said.
         let words =
             key.map_or_else(|| format!("message {}", self.said), |key| format!("keyed {key}"));
         let key = key.map(|key| key.to_string());
-        let message = Message { key, ..Message::from_user(words.clone()) };
+        let schedule = Origin::Schedule { slug: "daily".into() };
+        let origin = if attended { Origin::User } else { schedule };
+        let message = Message { key, origin, ..Message::from_user(words.clone()) };
         let when_busy = if queue { WhenBusy::Queue } else { WhenBusy::Refuse };
         match host.post(self.id, message, when_busy).await {
             Ok(receipt) => drop(self.accepted.insert(receipt.seq, words)),
@@ -185,6 +243,10 @@ impl Story {
             "what is stored is what the facts add up to"
         );
         assert!(!state.is_unfinished(), "nothing is left undone");
+        assert_eq!(state.questions, [], "nor unanswered");
+        let started = log.iter().filter(|it| matches!(it.fact, Fact::ToolStarted { .. })).count();
+        let ran: usize = self.risky.iter().map(|tool| tool.calls().len()).sum();
+        assert!(ran <= started, "what changes something is on record before it runs");
         for (seq, words) in &self.accepted {
             let index = usize::try_from(seq.0 - 1).unwrap();
             let json = serde_json::to_value(&log[index]).unwrap();
@@ -207,7 +269,12 @@ proptest! {
         scripts in vec(script(), 0..12),
     ) {
         let never = TestTool::waiting(&Gate::default());
+        let stuck = TestTool::waiting(&Gate::default()).named("stuck").risky(Risk::Edits);
+        let edit = TestTool::echo().named("edit").risky(Risk::Edits);
+        let act = TestTool::echo().named("act").risky(Risk::Acts).parallel(true);
         let world = World::new(scripts).tool(&TestTool::panicking()).tool(&never);
+        let world = world.tool(&stuck).tool(&edit).tool(&act);
+        let risky = [stuck, edit];
         world.model.otherwise(vec![text("done")]);
         let begin = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let id = begin.block_on(async {
@@ -215,7 +282,7 @@ proptest! {
             host.create("/".as_ref(), "test", "").await.unwrap()
         });
         drop(begin);
-        let mut story = Story { world, id, accepted: BTreeMap::new(), heard: Vec::new(), said: 0 };
+        let mut story = Story { world, id, accepted: BTreeMap::new(), heard: Vec::new(), said: 0, risky };
         let mut acts = acts.into_iter();
         while story.life(&mut acts) {}
         // A last life on a working disk puts everything in order.

@@ -1,12 +1,16 @@
 //! What makes a log a valid history, whoever wrote it and whatever was killed meanwhile.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use kernel::update::{Answer, Entry, Fact, Seq};
+use kernel::{
+    question::{About, Verdict},
+    update::{Answer, Entry, Fact, Output, Seq},
+};
 use uuid::Uuid;
 
 /// The first rule a history breaks, if it breaks one: places have no hole, turns do not overlap,
-/// steps and answers come in pairs, every call returns once, and before its turn ends.
+/// steps and answers come in pairs, every call starts and returns at most once, and before its turn
+/// ends, as do its questions, and what is in doubt starts only with leave.
 pub fn check(entries: &[Entry]) -> Result<(), String> {
     let mut reader = Reader::default();
     for entry in entries {
@@ -23,7 +27,16 @@ struct Reader {
     compacting: bool,
     step: Option<Seq>,
     calls: HashSet<String>,
-    questions: HashSet<Uuid>,
+    /// What each open call would do.
+    deeds: HashMap<String, String>,
+    started: HashSet<String>,
+    /// Calls that the person has allowed.
+    allowed: HashSet<String>,
+    /// Deeds that were cut off.
+    doubts: HashSet<String>,
+    asked: HashSet<Uuid>,
+    /// What is asked, with the call that waits for it and whether that is in doubt.
+    questions: HashMap<Uuid, (Option<String>, bool)>,
     task: Option<Uuid>,
 }
 
@@ -42,14 +55,28 @@ impl Reader {
             | Fact::Observed => (),
             Fact::ToolStarted { call } => {
                 rule(self.calls.contains(call), "only what was called starts")?;
+                rule(self.started.insert(call.clone()), "what was called starts once")?;
+                let doubtful = self.deeds.get(call).is_some_and(|it| self.doubts.contains(it));
+                let allowed = self.allowed.remove(call);
+                rule(!doubtful || allowed, "what is in doubt starts only with leave")?;
             }
             Fact::Asked(question) => {
-                rule(self.questions.insert(question.id), "questions have names of their own")?;
+                rule(self.asked.insert(question.id), "questions have names of their own")?;
+                let doubt = matches!(question.about, About::Leave { doubt: Some(_), .. });
+                self.questions.insert(question.id, (question.call.clone(), doubt));
                 let open = question.call.as_ref().is_none_or(|call| self.calls.contains(call));
                 rule(open, "a call that waits is open")?;
             }
-            Fact::Settled { question, .. } => {
-                rule(self.questions.remove(question), "only what was asked is settled, and once")?;
+            Fact::Settled { question, verdict, .. } => {
+                let Some((call, doubt)) = self.questions.remove(question) else {
+                    return Err("only what was asked is settled, and once");
+                };
+                if let (Some(call), Verdict::Allowed { .. }) = (call, verdict) {
+                    if let (Some(deed), true) = (self.deeds.get(&call), doubt) {
+                        self.doubts.remove(deed);
+                    }
+                    self.allowed.insert(call);
+                }
             }
             Fact::TaskOpened(task) => {
                 rule(self.task.replace(task.id).is_none(), "tasks do not overlap")?;
@@ -89,15 +116,23 @@ impl Reader {
                 self.step = None;
                 for call in calls {
                     rule(self.calls.insert(call.id.clone()), "calls have names of their own")?;
+                    let deed = format!("{} {}", call.name, call.args);
+                    self.deeds.insert(call.id.clone(), deed);
                 }
             }
-            Fact::ToolReturned { call, .. } => {
+            Fact::ToolReturned { call, output } => {
                 rule(self.calls.remove(call), "only what was called returns, and once")?;
+                let deed = self.deeds.remove(call);
+                if self.started.remove(call) && *output == Output::Interrupted {
+                    self.doubts.extend(deed);
+                }
             }
             Fact::TurnEnded(_) => {
                 rule(self.in_turn, "only what began ends")?;
                 rule(self.calls.is_empty(), "every call returns before its turn ends")?;
                 rule(!self.compacting, "a compaction ends before its turn")?;
+                let asked = self.questions.values().any(|(call, _)| call.is_some());
+                rule(!asked, "what a call asked is settled before its turn ends")?;
                 self.in_turn = false;
                 self.step = None;
             }
@@ -113,7 +148,12 @@ fn rule(holds: bool, rule: &'static str) -> Result<(), &'static str> {
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
-    use kernel::update::{Message, Outcome};
+    use kernel::{
+        question::Question,
+        toolbox::{Caller, Deed},
+        update::{Message, Outcome, ToolRequest},
+    };
+    use serde_json::json;
 
     use super::*;
 
@@ -139,5 +179,61 @@ mod tests {
                 .is_err()
         );
         assert!(history([Fact::Queued(Message::from_user("hi"))]).is_err());
+    }
+
+    /// A step that makes this call.
+    fn called(step: u64, id: &str) -> [Fact; 2] {
+        let args = json!({});
+        let call = ToolRequest { id: id.into(), name: "act".into(), args, title: "Act".into() };
+        let answer = Answer { calls: vec![call], ..Answer::to(Seq(step)) };
+        [Fact::StepStarted { index: 0 }, Fact::Answered(answer)]
+    }
+
+    fn asked(id: u128, call: &str, doubt: Option<&str>) -> Fact {
+        let (why, doubt) = (String::new(), doubt.map(str::to_owned));
+        Fact::Asked(Question {
+            id: Uuid::from_u128(id),
+            call: Some(call.into()),
+            caller: Caller::Model,
+            tool: "act".into(),
+            title: "Act".into(),
+            about: About::Leave { deed: Deed::reads(), why, doubt },
+            expires: None,
+        })
+    }
+
+    fn settled(id: u128, verdict: Verdict) -> Fact {
+        Fact::Settled { question: Uuid::from_u128(id), verdict, by: "me".into() }
+    }
+
+    #[test]
+    fn a_deed_that_was_cut_off_needs_leave() {
+        let started = |call: &str| Fact::ToolStarted { call: call.into() };
+        let cut =
+            |call: &str| Fact::ToolReturned { call: call.into(), output: Output::Interrupted };
+        let begin = || [said()].into_iter().chain(called(3, "a")).chain([started("a")]);
+        let again = || begin().chain([cut("a")]).chain(called(7, "b"));
+        let allowed = || Verdict::Allowed { scope: kernel::question::Scope::Once };
+        let broken = |facts: Vec<Fact>, broken: &str| {
+            let error = history(facts).unwrap_err();
+            assert!(error.starts_with(broken), "{error}");
+        };
+        broken(begin().chain([started("a")]).collect(), "what was called starts once");
+        broken(again().chain([started("b")]).collect(), "what is in doubt starts only with leave");
+        let doubted = || again().chain([asked(1, "b", Some("a"))]);
+        broken(
+            doubted().chain([settled(1, Verdict::Expired), started("b")]).collect(),
+            "what is in doubt starts only with leave",
+        );
+        assert_eq!(history(doubted().chain([settled(1, allowed()), started("b")])), Ok(()));
+        let end = || Fact::TurnEnded(Outcome::Cancelled);
+        broken(
+            doubted().chain([cut("b"), end()]).collect(),
+            "what a call asked is settled before its turn ends",
+        );
+        broken(
+            doubted().chain([settled(1, allowed()), settled(1, allowed())]).collect(),
+            "only what was asked is settled, and once",
+        );
     }
 }

@@ -1,9 +1,12 @@
 //! The tools that Megaron brings along, one file each.
 
+mod agents;
+mod ask_person;
 mod current_time;
 mod folder;
 mod list_directory;
 mod notices;
+mod plan;
 mod read_file;
 mod read_result;
 mod read_skill;
@@ -20,6 +23,7 @@ mod write_file;
 use std::sync::Arc;
 
 use kernel::{
+    host::Host,
     ports::{Briefing, Clock},
     toolbox::Toolbox,
 };
@@ -27,11 +31,21 @@ use kernel::{
 pub use notices::Notices;
 
 use crate::{
-    current_time::CurrentTime, list_directory::ListDirectory, read_file::ReadFile,
-    read_result::ReadResult, read_skill::ReadSkill, typed::Adapter, write_file::WriteFile,
+    agents::{
+        CreateAgentSession, GetSessionState, House, ListModels, SendAgentMessage, WaitForAgent,
+    },
+    ask_person::AskPerson,
+    current_time::CurrentTime,
+    list_directory::ListDirectory,
+    plan::PlanTool,
+    read_file::ReadFile,
+    read_result::ReadResult,
+    read_skill::ReadSkill,
+    typed::Adapter,
+    write_file::WriteFile,
 };
 
-/// Puts every tool of this crate into the box.
+/// Puts every tool of this crate into the box that needs no house around it.
 pub fn add_all(toolbox: &Toolbox, clock: Arc<dyn Clock>, briefing: Arc<dyn Briefing>) {
     toolbox.add(Adapter::new(CurrentTime { clock }));
     toolbox.add(Adapter::new(ListDirectory));
@@ -39,4 +53,16 @@ pub fn add_all(toolbox: &Toolbox, clock: Arc<dyn Clock>, briefing: Arc<dyn Brief
     toolbox.add(Adapter::new(ReadResult));
     toolbox.add(Adapter::new(ReadSkill { briefing }));
     toolbox.add(Adapter::new(WriteFile));
+}
+
+/// Gives the house the tools that talk to its person and its other agents.
+pub fn add_social(host: &Arc<Host>) {
+    let (toolbox, house) = (&host.ports.tools, || House(Arc::downgrade(host)));
+    toolbox.add(Adapter::new(AskPerson { house: house() }));
+    toolbox.add(Adapter::new(CreateAgentSession { house: house() }));
+    toolbox.add(Adapter::new(GetSessionState { house: house() }));
+    toolbox.add(Adapter::new(ListModels { house: house() }));
+    toolbox.add(Adapter::new(PlanTool));
+    toolbox.add(Adapter::new(SendAgentMessage { house: house() }));
+    toolbox.add(Adapter::new(WaitForAgent { house: house() }));
 }

@@ -8,6 +8,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::{asked::Approval, tasks::Task};
+
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Frame<'a> {
@@ -149,6 +151,25 @@ pub enum Body<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         summary_content: Option<&'a str>,
     },
+    #[serde(rename = "session.mode_changed")]
+    ModeChanged { mode: &'static str },
+    #[serde(rename = "permission.requested")]
+    PermissionRequested { approval: Box<Approval<'a>> },
+    #[serde(rename = "permission.completed", rename_all = "camelCase")]
+    PermissionCompleted {
+        approval_id: Uuid,
+        verdict: &'static str,
+        /// How far a yes reaches.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        scope: Option<&'static str>,
+        by: &'a str,
+    },
+    #[serde(rename = "task.created")]
+    TaskCreated { task: Task<'a> },
+    #[serde(rename = "task.updated")]
+    TaskUpdated { task: Task<'a> },
+    #[serde(rename = "task.completed", rename_all = "camelCase")]
+    TaskCompleted { task_id: Uuid, status: &'static str },
     #[serde(rename = "caco.context", rename_all = "camelCase")]
     Context {
         reason: &'a str,
@@ -209,6 +230,9 @@ pub enum Global {
         #[serde(skip_serializing_if = "Option::is_none")]
         unobserved_count: Option<usize>,
     },
+    /// So much waits for the person in this session.
+    #[serde(rename = "approvals.changed", rename_all = "camelCase")]
+    ApprovalsChanged { session_id: SessionId, open: usize },
 }
 
 /// A moment as this API writes it: UTC, to the millisecond.

@@ -26,6 +26,7 @@ pub struct SessionList {
 /// Serialised straight from the roster: ten thousand of these are one answer.
 struct Item {
     id: SessionId,
+    mode: &'static str,
     state: Arc<SessionState>,
 }
 
@@ -36,6 +37,9 @@ struct Shown<'a> {
     session_id: SessionId,
     cwd: &'a str,
     model: &'a str,
+    /// What it may do without asking: `ask`, `auto-safe` or `full`.
+    #[schema(example = "ask")]
+    mode: &'a str,
     /// Given by a person; empty if none was.
     name: &'a str,
     summary: Option<&'a str>,
@@ -51,11 +55,12 @@ struct Shown<'a> {
 
 impl Serialize for Item {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { id, state } = self;
+        let Self { id, mode, state } = self;
         let shown = Shown {
             session_id: *id,
             cwd: &state.cwd,
             model: &state.model,
+            mode,
             name: &state.name,
             summary: state.summary.as_deref(),
             updated_at: Iso(state.updated_at),
@@ -107,10 +112,11 @@ pub async fn list(
     });
     let mut grouped: BTreeMap<Arc<str>, Vec<Item>> = BTreeMap::new();
     for (id, state) in sessions {
+        let mode = app.host.approvals.mode(&state).name();
         let cwd = if state.cwd.is_empty() { "(unknown)" } else { state.cwd.as_str() };
         match grouped.get_mut(cwd) {
-            Some(group) => group.push(Item { id, state }),
-            None => drop(grouped.insert(cwd.into(), vec![Item { id, state }])),
+            Some(group) => group.push(Item { id, mode, state }),
+            None => drop(grouped.insert(cwd.into(), vec![Item { id, mode, state }])),
         }
     }
     Ok(Reply(SessionList {

@@ -1,16 +1,22 @@
 //! The Caco API: sessions, messages and the socket that tells of them.
 
+mod approvals;
+mod asked;
 mod budgets;
 pub mod clients;
 mod frames;
+mod grants;
 mod hear;
 mod list;
 mod messages;
+mod names;
+mod patterns;
 mod preferences;
 mod say;
 mod sessions;
 mod socket;
 mod standing;
+mod tasks;
 mod upgrade;
 mod usage;
 
@@ -32,6 +38,11 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(messages::post))
         .routes(routes!(messages::cancel))
         .routes(routes!(messages::debug))
+        .routes(routes!(approvals::list))
+        .routes(routes!(approvals::decide))
+        .routes(routes!(grants::list))
+        .routes(routes!(grants::revoke))
+        .routes(routes!(tasks::list))
         .routes(routes!(preferences::get, preferences::set))
         .routes(routes!(usage::models))
         .routes(routes!(usage::usage))

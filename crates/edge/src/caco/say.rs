@@ -1,22 +1,29 @@
 //! What a session publishes, in the words of the Caco socket.
 
-use std::hash::{DefaultHasher, Hash, Hasher as _};
-
 use axum::extract::ws::Utf8Bytes;
 use jiff::Timestamp;
 use kernel::{
     feed::{Draft, Told},
+    question::{Scope, Verdict},
     roster::{Change, News},
     update::{
         Answer, Compaction, Context, Entry, Fact, Failure, Message, Origin, Outcome, Output, Seq,
         SessionId, Signal, ToolRequest, Update,
     },
 };
-use uuid::{Builder, Uuid};
+use uuid::Uuid;
 
-use super::frames::{
-    Body, Event, FileAttachment, Frame, Global, Iso, Source, ToolFailure, ToolRequest as Requested,
-    ToolResult,
+use super::{
+    asked::Approval,
+    frames::{
+        Body, Event, FileAttachment, Frame, Global, Iso, Source, ToolFailure,
+        ToolRequest as Requested, ToolResult,
+    },
+    names::{
+        BUDGET, CONTEXT, INTENT, PRINTED, PROGRESS, REASONING, RETRY, TEXT, UNRECORDED, derive,
+        event_id, hash, message_id, reasoning_id,
+    },
+    tasks,
 };
 
 /// Which of the two names for a piece of text a connection wants to hear.
@@ -55,7 +62,7 @@ pub fn live(session: SessionId, told: &Told, tell: impl FnOnce(&Vec<Line>)) {
 /// The frames of a fact hang together in a chain: each names the one before it, the last bears
 /// `seq` and the fact's own id.
 pub fn past(session: SessionId, Entry { seq, at, fact }: &Entry) -> Vec<Line> {
-    let bodies = bodies(session, fact);
+    let bodies = bodies(session, *at, fact);
     let last = bodies.len().saturating_sub(1);
     let mut parent_id = (seq.0 > 1).then(|| event_id(session, seq.before()));
     let line = |(index, body)| {
@@ -69,19 +76,13 @@ pub fn past(session: SessionId, Entry { seq, at, fact }: &Entry) -> Vec<Line> {
     bodies.into_iter().enumerate().map(line).collect()
 }
 
-fn bodies(session: SessionId, fact: &Fact) -> Vec<Body<'_>> {
+fn bodies(session: SessionId, at: Timestamp, fact: &Fact) -> Vec<Body<'_>> {
     match fact {
         Fact::Opened { .. }
         | Fact::Renamed { .. }
         | Fact::EnvHinted { .. }
         | Fact::ModelChanged { .. }
-        | Fact::ModeChanged { .. }
         | Fact::ToolStarted { .. }
-        | Fact::Asked(_)
-        | Fact::Settled { .. }
-        | Fact::TaskOpened(_)
-        | Fact::TaskMoved(_)
-        | Fact::TaskClosed { .. }
         | Fact::Observed
         | Fact::Queued(_) => Vec::new(),
         Fact::ContextChanged { set, context } => {
@@ -93,8 +94,34 @@ fn bodies(session: SessionId, fact: &Fact) -> Vec<Body<'_>> {
         Fact::ToolReturned { call, output } => vec![tool_complete(call, output)],
         Fact::CompactionStarted => vec![Body::CompactionStart {}],
         Fact::CompactionEnded(compaction) => vec![compaction_complete(compaction)],
+        Fact::ModeChanged { mode } => vec![Body::ModeChanged { mode: mode.name() }],
+        Fact::Asked(question) => {
+            let approval = Box::new(Approval::new(session, at, question));
+            vec![Body::PermissionRequested { approval }]
+        }
+        Fact::Settled { question, verdict, by } => {
+            vec![permission_completed(*question, verdict, by)]
+        }
+        Fact::TaskOpened(task) => vec![Body::TaskCreated { task: task.into() }],
+        Fact::TaskMoved(task) => vec![Body::TaskUpdated { task: task.into() }],
+        Fact::TaskClosed { task, close } => {
+            vec![Body::TaskCompleted { task_id: *task, status: tasks::closed(*close) }]
+        }
         Fact::TurnEnded(outcome) => turn_ended(outcome),
     }
+}
+
+fn permission_completed<'a>(approval_id: Uuid, verdict: &Verdict, by: &'a str) -> Body<'a> {
+    let scope = match verdict {
+        Verdict::Allowed { scope: Scope::Once } => Some("once"),
+        Verdict::Allowed { scope: Scope::Session } => Some("session"),
+        Verdict::Allowed { scope: Scope::Always } => Some("always"),
+        Verdict::Denied { .. }
+        | Verdict::Answered { .. }
+        | Verdict::Expired
+        | Verdict::Withdrawn => None,
+    };
+    Body::PermissionCompleted { approval_id, verdict: verdict.name(), scope, by }
 }
 
 fn user_message(message: &Message) -> Body<'_> {
@@ -328,9 +355,12 @@ pub fn news(news: &News) -> Line {
             Change::Deleted => list("deleted", *session, None),
             Change::Renamed => list("renamed", *session, None),
             Change::ModelChanged => list("model", *session, None),
-            Change::Questions { .. } => list("questions", *session, None),
             Change::Idle { unobserved } => list("idle", *session, Some(*unobserved)),
             Change::Observed { unobserved } => list("observed", *session, Some(*unobserved)),
+            Change::Questions { open } => {
+                let event = Global::ApprovalsChanged { session_id: *session, open: *open };
+                Frame::GlobalEvent { event }
+            }
             Change::Busy(is_busy) => {
                 let event = Global::Busy { session_id: *session, is_busy: *is_busy };
                 Frame::GlobalEvent { event }
@@ -350,52 +380,4 @@ pub fn write(frame: &Frame<'_>) -> Line {
     // Our own frames have string keys and no failing parts, so this cannot fail.
     let text = serde_json::to_string(frame).unwrap_or_default();
     Line { text: text.into(), name: None }
-}
-
-/// Beyond any number of frames that one fact becomes.
-const TEXT: u64 = 1 << 56;
-const REASONING: u64 = 2 << 56;
-const INTENT: u64 = 3 << 56;
-const UNRECORDED: u64 = 4 << 56;
-const CONTEXT: u64 = 5 << 56;
-const MESSAGE: u64 = 6 << 56;
-const THOUGHT: u64 = 7 << 56;
-const RETRY: u64 = 8 << 56;
-const BUDGET: u64 = 9 << 56;
-const PRINTED: u64 = 10 << 56;
-const PROGRESS: u64 = 11 << 56;
-
-/// Tells apart what may be said at the same place; below any of the above.
-fn hash(of: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    of.hash(&mut hasher);
-    hasher.finish() >> 8
-}
-
-fn event_id(session: SessionId, seq: Seq) -> Uuid {
-    derive(session, seq, 0)
-}
-
-fn message_id(session: SessionId, step: Seq) -> Uuid {
-    derive(session, step, MESSAGE)
-}
-
-fn reasoning_id(session: SessionId, step: Seq) -> Uuid {
-    derive(session, step, THOUGHT)
-}
-
-/// Names follow from places, so that they need no room in the log and are the same in every
-/// telling. The mixing is that of `SplitMix64`, enough to keep names apart.
-fn derive(session: SessionId, seq: Seq, part: u64) -> Uuid {
-    fn mix(value: u64) -> u64 {
-        let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        value ^ (value >> 31)
-    }
-    let (high, low) = session.0.as_u64_pair();
-    let high = mix(high ^ mix(seq.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
-    let low = mix(low ^ high ^ mix(part.wrapping_mul(0xd1b5_4a32_d192_ed03)));
-    let high = mix(high ^ low);
-    let bytes = (u128::from(high) << 64 | u128::from(low)).to_be_bytes();
-    Builder::from_custom_bytes(bytes).into_uuid()
 }

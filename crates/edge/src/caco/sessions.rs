@@ -4,6 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use axum::{Json as Reply, extract::State, http::StatusCode};
 use kernel::{
+    approvals,
     host::OpenError,
     update::{Amendment, ContextChange, SessionId},
 };
@@ -78,6 +79,9 @@ pub struct NewSession {
     model: Option<String>,
     /// A name for it.
     description: Option<String>,
+    /// What it may do without asking: `ask`, `auto-safe` or `full`. What the house says if absent.
+    #[schema(example = "ask")]
+    mode: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -98,7 +102,7 @@ pub struct Created {
 pub async fn create(
     State(app): State<Arc<App>>,
     ClientId(client): ClientId,
-    Json(NewSession { cwd, model, description }): Json<NewSession>,
+    Json(NewSession { cwd, model, description, mode }): Json<NewSession>,
 ) -> Result<Reply<Created>, ApiError> {
     let cwd = match cwd.filter(|cwd| !cwd.is_empty()) {
         Some(cwd) => folder(&app, &cwd)?,
@@ -109,7 +113,11 @@ pub async fn create(
     known_model(&app, &model).await?;
     let name = description.unwrap_or_default();
     at_most("description", &name, NAME_CHARS)?;
+    let mode = mode.as_deref().map(named_mode).transpose()?;
     let session_id = app.host.create(&cwd, &model, &name).await?;
+    if mode.is_some() {
+        app.host.amend(session_id, Amendment { mode, ..Amendment::default() }).await?;
+    }
     app.clients.set_active(&client, session_id).await?;
     let cwd = cwd.to_string_lossy().into_owned();
     let preferred = cwd.clone();
@@ -120,6 +128,14 @@ pub async fn create(
 async fn known_model(app: &App, model: &str) -> Result<(), ApiError> {
     let known = find_model(app, model).await.map(drop);
     known.map_err(|it| ApiError::bad_request(format!("Unknown model: {model}{}", it.hint)))
+}
+
+fn named_mode(name: &str) -> Result<approvals::Mode, ApiError> {
+    use approvals::Mode::{Ask, AutoSafe, Full};
+    let mode = [Ask, AutoSafe, Full].into_iter().find(|mode| mode.name() == name);
+    mode.ok_or_else(|| {
+        ApiError::bad_request(format!("mode must be ask, auto-safe or full, not `{name}`"))
+    })
 }
 
 fn folder(app: &App, text: &str) -> Result<PathBuf, ApiError> {
@@ -215,6 +231,9 @@ pub struct Changes {
     set_context: Option<SetContext>,
     /// Who answers from now on.
     model: Option<String>,
+    /// What it may do without asking from now on: `ask`, `auto-safe` or `full`.
+    #[schema(example = "ask")]
+    mode: Option<String>,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -238,7 +257,7 @@ enum Mode {
 
 #[derive(Serialize, ToSchema)]
 pub struct Success {
-    success: bool,
+    pub success: bool,
 }
 
 /// Change what is known about a session
@@ -249,13 +268,14 @@ pub struct Success {
 pub async fn amend(
     State(app): State<Arc<App>>,
     SessionPath(text): SessionPath,
-    Json(Changes { name, env_hint, set_context, model }): Json<Changes>,
+    Json(Changes { name, env_hint, set_context, model, mode }): Json<Changes>,
 ) -> Result<Reply<Success>, ApiError> {
     let id = known(&text)?;
     let state = app.host.roster.get(id).ok_or_else(|| ApiError::no_session(&text))?;
     if let Some(model) = &model {
         known_model(&app, model).await?;
     }
+    let mode = mode.as_deref().map(named_mode).transpose()?;
     at_most("name", name.as_deref().unwrap_or_default(), NAME_CHARS)?;
     at_most("envHint", env_hint.as_deref().unwrap_or_default(), HINT_CHARS)?;
     if let Some(SetContext { set_name, items, .. }) = &set_context {
@@ -277,7 +297,8 @@ pub async fn amend(
     });
     // To choose what is chosen changes nothing.
     let model = model.filter(|model| *model != state.model);
-    app.host.amend(id, Amendment { name, env_hint, context, model, mode: None }).await?;
+    let mode = mode.filter(|mode| Some(*mode) != state.mode);
+    app.host.amend(id, Amendment { name, env_hint, context, model, mode }).await?;
     Ok(Reply(Success { success: true }))
 }
 

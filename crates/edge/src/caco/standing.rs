@@ -26,6 +26,9 @@ pub struct Standing {
     model: Option<String>,
     is_active: bool,
     is_busy: bool,
+    /// What it may do without asking: `ask`, `auto-safe` or `full`.
+    #[schema(value_type = String, example = "ask")]
+    mode: &'static str,
     /// How many messages wait.
     queued: usize,
     #[serde(flatten)]
@@ -84,6 +87,7 @@ pub async fn state(
         model: Some(state.model.clone()).filter(|model| !model.is_empty()),
         is_active,
         is_busy: state.is_busy(),
+        mode: app.host.approvals.mode(&state).name(),
         queued: state.queue.len(),
         filling: Filling::of(&state, window),
         usage: state.spent.into(),

@@ -20,7 +20,7 @@ const ORIGIN: &str = "Origin not allowed";
 const SITE: &str = "requests from other sites are not allowed";
 
 /// Every route of the API, as a stranger might try it.
-pub const ROUTES: [(&str, &str); 19] = [
+pub const ROUTES: [(&str, &str); 24] = [
     ("GET", "/api/session"),
     ("GET", "/api/sessions"),
     ("POST", "/api/sessions"),
@@ -31,6 +31,11 @@ pub const ROUTES: [(&str, &str); 19] = [
     ("POST", "/api/sessions/S/messages"),
     ("POST", "/api/sessions/S/cancel"),
     ("GET", "/api/sessions/S/state"),
+    ("GET", "/api/approvals"),
+    ("POST", "/api/approvals/S"),
+    ("GET", "/api/grants"),
+    ("DELETE", "/api/grants/S"),
+    ("GET", "/api/tasks"),
     ("GET", "/api/preferences"),
     ("POST", "/api/preferences"),
     ("GET", "/api/log?session=S"),

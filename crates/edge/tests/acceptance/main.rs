@@ -5,6 +5,7 @@ mod access;
 mod bad_input;
 mod budgets;
 mod common;
+mod inbox;
 mod messages;
 mod models;
 mod mounted;

@@ -74,7 +74,7 @@ async fn the_state_tells_what_fills_the_context_and_what_was_used() {
     let state = |used: Option<u64>, remaining: Option<f64>, spent: Value, turn: Value| {
         json!({
             "sessionId": id, "status": "idle", "cwd": house.cwd(), "model": "test",
-            "isActive": true, "isBusy": false, "queued": 0, "contextUsed": used,
+            "isActive": true, "isBusy": false, "mode": "ask", "queued": 0, "contextUsed": used,
             "contextWindow": 1600, "contextRemaining": remaining, "usage": spent,
             "turnUsage": turn,
         })

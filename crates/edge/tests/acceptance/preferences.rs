@@ -75,6 +75,8 @@ async fn the_log_is_read_page_by_page() {
         let (_, page) = house.get(&path).await;
         assert_eq!(page["last"], 5);
         read.extend(page["facts"].as_array().unwrap().clone());
+        let next = if read.len() < facts.len() { json!(read.len()) } else { Value::Null };
+        assert_eq!(page["next"], next);
     }
     assert_eq!(read, *facts);
     let beyond = house.get(&format!("/api/log?session={id}&after=99")).await;

@@ -59,7 +59,7 @@ async fn a_session_is_made_with_defaults_or_as_told() {
         assert_eq!(created, expected);
         let state = json!({
             "sessionId": id, "status": "idle", "cwd": folder, "model": "test", "isActive": true,
-            "isBusy": false, "queued": 0, "contextUsed": null, "contextWindow": 1 << 20,
+            "isBusy": false, "mode": "ask", "queued": 0, "contextUsed": null, "contextWindow": 1 << 20,
             "contextRemaining": null,
             "usage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },
             "turnUsage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },
@@ -106,7 +106,7 @@ async fn the_list_shows_every_session_by_folder_the_latest_first() {
     house.turn(&old, json!({ "prompt": "list my files" })).await;
     let item = |id: &str, cwd: &str, summary: Value, at: &str, seen: bool| {
         json!({
-            "sessionId": id, "cwd": cwd, "model": "test", "name": "", "summary": summary,
+            "sessionId": id, "cwd": cwd, "model": "test", "mode": "ask", "name": "", "summary": summary,
             "updatedAt": format!("2026-02-01T10:00:0{at}Z"), "isBusy": false,
             "isUnobserved": !seen, "currentIntent": null, "scheduleSlug": null,
             "scheduleNextRun": null,
@@ -331,7 +331,7 @@ async fn the_state_tells_whether_it_is_in_memory_and_busy() {
         json!({
             "sessionId": id, "status": if active { "idle" } else { "inactive" },
             "cwd": house.cwd(), "model": "test", "isActive": active, "isBusy": busy,
-            "queued": queued, "contextUsed": null, "contextWindow": 1 << 20,
+            "mode": "ask", "queued": queued, "contextUsed": null, "contextWindow": 1 << 20,
             "contextRemaining": null,
             "usage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },
             "turnUsage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },

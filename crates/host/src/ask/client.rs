@@ -15,10 +15,12 @@ use tokio_tungstenite::{
 };
 
 use super::frames::{EventFrame, Frame, Request};
-use crate::{place, wire};
+use crate::{asked::Asked, place, wire};
 
 /// Our own slot, so that asking does not change what another client is looking at.
 const CLIENT_ID: &str = "megaron-ask";
+/// Who answers questions here, for those who wonder afterwards.
+const PERSON: &str = "the terminal";
 const CONNECTING: Duration = Duration::from_secs(5);
 const ANSWERING: Duration = Duration::from_mins(1);
 const BEING_ALIVE: Duration = Duration::from_secs(2);
@@ -77,7 +79,12 @@ impl Client {
     }
 
     /// A new session in this folder.
-    pub async fn create(&self, cwd: &str, model: Option<&str>) -> anyhow::Result<String> {
+    pub async fn create(
+        &self,
+        cwd: &str,
+        model: Option<&str>,
+        mode: Option<&str>,
+    ) -> anyhow::Result<String> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Created {
@@ -86,6 +93,9 @@ impl Client {
         let mut wish = json!({"cwd": cwd});
         if let Some(model) = model {
             wish["model"] = model.into();
+        }
+        if let Some(mode) = mode {
+            wish["mode"] = mode.into();
         }
         let request = self.request(Method::POST, "/api/sessions").json(&wish);
         Ok(self.call::<Created>(request).await?.session_id)
@@ -133,6 +143,42 @@ impl Client {
         self.call::<Value>(request).await.map(drop)
     }
 
+    /// What waits for the person, as the server tells it.
+    pub async fn approvals(&self) -> anyhow::Result<Value> {
+        self.call(self.request(Method::GET, "/api/approvals")).await
+    }
+
+    /// Answers what waits; returns what came of it.
+    pub async fn decide(&self, id: &str, body: &Value) -> anyhow::Result<String> {
+        #[derive(Deserialize)]
+        struct Resolved {
+            verdict: String,
+        }
+        let path = format!("/api/approvals/{}", name(id, "Approval")?);
+        let request = self.request_as(PERSON, Method::POST, &path).json(body);
+        Ok(self.call::<Resolved>(request).await?.verdict)
+    }
+
+    /// What to type elsewhere to answer this.
+    pub fn command(&self, asked: &Asked) -> String {
+        // A server that runs for us alone is not found otherwise.
+        let server = match self.data_dir {
+            Some(_) => String::new(),
+            None => format!(" --server {}", self.url),
+        };
+        format!("megaron approvals{server} {} {}", asked.verb(), asked.id)
+    }
+
+    /// What is allowed for longer, as the server tells it.
+    pub async fn grants(&self) -> anyhow::Result<Value> {
+        self.call(self.request(Method::GET, "/api/grants")).await
+    }
+
+    pub async fn revoke(&self, id: &str) -> anyhow::Result<()> {
+        let path = format!("/api/grants/{}", name(id, "Grant")?);
+        self.call::<Value>(self.request(Method::DELETE, &path)).await.map(drop)
+    }
+
     pub async fn connect(&self) -> anyhow::Result<Socket> {
         let url = format!("{}/caco/ws", self.url.replacen("http", "ws", 1));
         let mut request = url.into_client_request().context("the server has a strange address")?;
@@ -155,8 +201,12 @@ impl Client {
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.request_as(CLIENT_ID, method, path)
+    }
+
+    fn request_as(&self, client: &'static str, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.url));
-        let request = request.header("X-Client-ID", CLIENT_ID).timeout(ANSWERING);
+        let request = request.header("X-Client-ID", client).timeout(ANSWERING);
         match &self.key {
             Some(key) => request.bearer_auth(key),
             None => request,
@@ -172,6 +222,12 @@ impl Client {
         }
         serde_json::from_slice(&body).context("the server's answer is not understood")
     }
+}
+
+/// An id as it may stand in a path.
+fn name<'a>(id: &'a str, what: &str) -> anyhow::Result<&'a str> {
+    uuid::Uuid::try_parse(id).map_err(|_| Refused(format!("{what} not found: {id}")))?;
+    Ok(id)
 }
 
 /// The words of the server, with what to do where that is known.

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::asked::Asked;
+
 /// What we send.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -57,6 +59,10 @@ pub enum Happening {
     ToolStarted(ToolStarted),
     ToolEnded(ToolEnded),
     Remark(Remark),
+    /// The person is wanted.
+    Wanted(Box<Asked>),
+    /// And is no longer.
+    Settled(Settled),
     Idle,
     Failed(Failed),
     Other,
@@ -102,6 +108,14 @@ pub struct Remark {
 }
 
 #[derive(Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Settled {
+    pub approval_id: String,
+    pub verdict: String,
+    pub by: String,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
 pub struct Failed {
     pub message: String,
 }
@@ -121,6 +135,14 @@ impl Event {
             "tool.execution_start" => read(self.data, Happening::ToolStarted),
             "tool.execution_complete" => read(self.data, Happening::ToolEnded),
             "session.info" => read(self.data, Happening::Remark),
+            "permission.requested" => {
+                #[derive(Deserialize)]
+                struct Requested {
+                    approval: Box<Asked>,
+                }
+                read(self.data, |it: Requested| Happening::Wanted(it.approval))
+            }
+            "permission.completed" => read(self.data, Happening::Settled),
             "session.idle" => Happening::Idle,
             "session.error" => read(self.data, Happening::Failed),
             _ => Happening::Other,

@@ -2,6 +2,8 @@
 
 pub mod client;
 mod frames;
+mod keyboard;
+mod person;
 mod reader;
 mod screen;
 mod talk;
@@ -20,12 +22,13 @@ use tokio::net::TcpListener;
 
 use self::{
     client::{Client, Refused},
+    keyboard::Keyboard,
     reader::End,
     screen::Screen,
     talk::{Talk, Wish},
 };
 use crate::{
-    cli::{AskArgs, LogFormat},
+    cli::{AskArgs, LogFormat, Mode},
     config::{self, Config},
     hall::Hall,
     logs, place,
@@ -69,9 +72,10 @@ async fn answer(args: AskArgs, prompt: String, screen: &mut Screen) -> anyhow::R
     logs::begin(LogFormat::Text, "error")?;
     let mut stops = Stops::listen().context("cannot listen for signals")?;
     let data_dir = config::data_dir(&args.home)?;
-    let wish = Wish { prompt, session: args.session, model: args.model };
+    let mode = args.mode.map(Mode::name);
+    let wish = Wish { prompt, session: args.session, model: args.model, mode };
     if let Some(client) = running(&data_dir).await? {
-        return Talk::new(client, screen).run(wish, &mut stops).await;
+        return Talk::new(client, screen, keyboard(args.json)).run(wish, &mut stops).await;
     }
     let folder = std::env::current_dir().context("there is no current folder")?;
     let hall = tokio::select! {
@@ -79,7 +83,7 @@ async fn answer(args: AskArgs, prompt: String, screen: &mut Screen) -> anyhow::R
         () = stops.next() => return Ok(End::Cancelled),
     };
     let client = Client::new(format!("http://{}", hall.addr), key(&data_dir)?, None)?;
-    let end = Talk::new(client, screen).run(wish, &mut stops).await;
+    let end = Talk::new(client, screen, keyboard(args.json)).run(wish, &mut stops).await;
     tokio::select! {
         () = hall.close() => (),
         () = stops.next() => (),
@@ -100,6 +104,11 @@ pub async fn use_model(data_dir: PathBuf, session: &str, model: &str) -> anyhow:
     let used = client.use_model(session, model).await;
     hall.close().await;
     used
+}
+
+/// Where the person answers questions, unless a program listens.
+fn keyboard(json: bool) -> Option<Keyboard> {
+    if json { None } else { Keyboard::of_the_terminal() }
 }
 
 /// A client of the server that runs on this data directory, if one does.

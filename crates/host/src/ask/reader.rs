@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::frames::{Delta, EventFrame, Happening};
+use super::frames::{Delta, EventFrame, Happening, Settled};
+use crate::asked::Asked;
 
 /// Something to show.
 #[derive(Debug, PartialEq)]
@@ -13,6 +14,10 @@ pub enum Show {
     Reasoning(String),
     /// What is going on: a tool call, a retry.
     Doing(String),
+    /// Something only the person can say.
+    Asking(Box<Asked>),
+    /// It has been said, or no longer matters.
+    Settled(Settled),
 }
 
 #[derive(Debug, PartialEq)]
@@ -111,6 +116,8 @@ impl Reader {
                 self.cancelled |= remark.info_type == "cancellation";
                 shows.push(Show::Doing(remark.message));
             }
+            Happening::Wanted(asked) => shows.push(Show::Asking(asked)),
+            Happening::Settled(settled) => shows.push(Show::Settled(settled)),
             Happening::Idle if self.cancelled => return (shows, Some(End::Cancelled)),
             Happening::Idle => return (shows, Some(End::Finished)),
             Happening::Failed(error) => return (shows, Some(End::Failed(error.message))),

@@ -85,6 +85,8 @@ impl Screen {
                 self.remark(&harmless(&text), "");
             }
             Show::Doing(text) => self.note(&format!("· {text}")),
+            // Whoever talks to the person does so.
+            Show::Asking(_) | Show::Settled(_) => (),
         }
         Ok(())
     }
@@ -98,6 +100,15 @@ impl Screen {
             line.push('…');
         }
         self.remark(&line, "\n");
+    }
+
+    /// Asks the person something, in lines that are fit for a terminal.
+    pub fn ask(&mut self, lines: &[String]) {
+        self.end_line();
+        for line in lines {
+            // As with complaints: should nobody read it, it still waits.
+            writeln!(self.err, "{line}").ok();
+        }
     }
 
     pub fn hint(&mut self, session: &str) {

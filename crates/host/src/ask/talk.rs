@@ -8,8 +8,10 @@ use kernel::ports::Clock as _;
 use super::{
     client::{Client, Receipt, Refused, Socket},
     frames::{EventFrame, Frame, Request},
+    keyboard::Keyboard,
     may_pass,
-    reader::{End, Reader},
+    person::Person,
+    reader::{End, Reader, Show},
     screen::Screen,
 };
 use crate::{clock::SystemClock, stops::Stops};
@@ -26,11 +28,13 @@ pub struct Wish {
     pub prompt: String,
     pub session: Option<String>,
     pub model: Option<String>,
+    pub mode: Option<&'static str>,
 }
 
 pub struct Talk<'a> {
     client: Client,
     screen: &'a mut Screen,
+    person: Person,
 }
 
 /// A session we listen to, and from where.
@@ -43,8 +47,8 @@ struct Place {
 }
 
 impl<'a> Talk<'a> {
-    pub fn new(client: Client, screen: &'a mut Screen) -> Self {
-        Self { client, screen }
+    pub fn new(client: Client, screen: &'a mut Screen, keyboard: Option<Keyboard>) -> Self {
+        Self { client, screen, person: Person::new(keyboard) }
     }
 
     /// Says it and waits for the end of the turn. The first stop cancels the turn, the second leaves.
@@ -63,7 +67,7 @@ impl<'a> Talk<'a> {
         let Some(session) = wish.session.clone() else {
             let cwd = std::env::current_dir().context("there is no current folder")?;
             let cwd = cwd.to_str().context("the name of the current folder is not Unicode")?;
-            let session = self.client.create(cwd, wish.model.as_deref()).await?;
+            let session = self.client.create(cwd, wish.model.as_deref(), wish.mode).await?;
             let socket = self.client.connect().await?;
             return Ok(Place { session, socket, last: 0, new: true });
         };
@@ -75,6 +79,9 @@ impl<'a> Talk<'a> {
             }
             // Only to learn whether there is such a session.
             None => drop(self.client.model(&session).await?),
+        }
+        if wish.mode.is_some() {
+            self.screen.note("this session keeps its mode");
         }
         let mut socket = self.client.connect().await?;
         let last = end_of_log(&mut socket, &session).await?;
@@ -124,6 +131,9 @@ impl<'a> Talk<'a> {
                         };
                     }
                 },
+                typed = self.person.typed() => {
+                    self.person.answer(&typed, &self.client, self.screen).await;
+                }
                 () = stops.next() => {
                     if stopping {
                         return Ok(End::Cancelled);
@@ -156,7 +166,11 @@ impl<'a> Talk<'a> {
         let (shows, end) = reader.hear(event);
         let mut printed = self.screen.event(raw);
         for show in shows {
-            printed = printed.and_then(|()| self.screen.show(show));
+            match show {
+                Show::Asking(asked) => self.person.ask(*asked, &self.client, self.screen),
+                Show::Settled(settled) => self.person.settled(&settled, self.screen),
+                show => printed = printed.and_then(|()| self.screen.show(show)),
+            }
         }
         match (end, printed) {
             (None, Err(_)) => self.give_up(session).await.map(Some),

@@ -109,6 +109,22 @@ impl Process {
         BufReader::new(self.child.stdout.take().unwrap())
     }
 
+    /// What it remarks, up to the first line that contains this, which is returned.
+    pub fn remark(&mut self, words: &str) -> String {
+        let err = self.child.stderr.as_mut().unwrap();
+        let (mut line, mut byte) = (Vec::new(), [0]);
+        loop {
+            err.read_exact(&mut byte).unwrap();
+            if byte != *b"\n" {
+                line.push(byte[0]);
+            } else if String::from_utf8_lossy(&line).contains(words) {
+                return String::from_utf8(line).unwrap();
+            } else {
+                line.clear();
+            }
+        }
+    }
+
     pub fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(pid, signal).unwrap();

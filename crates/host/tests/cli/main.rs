@@ -1,6 +1,7 @@
 //! The program as a person or a script meets it.
 #![expect(clippy::unwrap_used, reason = "all of it is a test")]
 
+mod approvals;
 mod commands;
 mod home;
 mod keyring;
@@ -252,6 +253,7 @@ fn help_teaches() {
         (&["mcp", "--help"], "mcpServers"),
         (&["config", "--help"], "calls_per_minute = 10"),
         (&["config", "--help"], "[providers.ollama]"),
+        (&["approvals", "--help"], "--always --pattern 'git *'"),
         (&["models", "--help"], "detect --write"),
         (&["config", "--help"], "day_usd = 5.0"),
         (&["usage", "--help"], "megaron usage --days 1"),

@@ -4,6 +4,7 @@
 mod chance;
 mod client;
 mod disk;
+mod half_done;
 mod kill;
 mod server;
 mod slow_reader;

@@ -76,6 +76,11 @@ impl Home {
         command.current_dir(self.dir.path()).stdin(Stdio::null())
     }
 
+    /// Something in the folder that sessions work in.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
     fn data_dir(&self) -> PathBuf {
         self.dir.path().join("home")
     }

@@ -45,6 +45,7 @@ impl Opening {
     /// crash cut short is recorded as interrupted first.
     pub async fn resume(self, state: Arc<State>) -> Result<Session, StoreError> {
         let (mut desk, session, commands) = self.desk(state);
+        desk.withdraw_orphans().await?;
         if desk.state.awaits_person() {
             desk.go_on().await?;
         } else if desk.state.is_busy() {
@@ -79,6 +80,7 @@ impl Opening {
             heard: None,
             running: None,
             owed: None,
+            overdue: false,
             closing: false,
             left: false,
             used: Instant::now(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use super::Desk;
+use super::{Desk, RETRY};
 use crate::{
     ports::StoreError,
     question::{Question, Verdict},
@@ -52,6 +52,9 @@ impl Desk {
     /// How long until a question has waited long enough.
     pub(super) fn patience(&self) -> Option<Duration> {
         let first = self.state.questions.iter().filter_map(|open| open.expires).min()?;
+        if self.overdue {
+            return Some(RETRY);
+        }
         let left = first.duration_since(self.ports.clock.now());
         Some(Duration::try_from(left).unwrap_or_default())
     }
@@ -64,6 +67,17 @@ impl Desk {
             self.settle_question(question, Verdict::Expired, "its time ran out".into()).await?;
         }
         Ok(())
+    }
+
+    /// Gives up what was asked from outside any turn: whoever did is gone.
+    pub(super) async fn withdraw_orphans(&mut self) -> Result<(), StoreError> {
+        let orphans = self.state.questions.iter().filter(|open| open.call.is_none());
+        let withdrawn = orphans.map(|open| Fact::Settled {
+            question: open.id,
+            verdict: Verdict::Withdrawn,
+            by: "whoever asked is gone".into(),
+        });
+        self.record(withdrawn.collect()).await
     }
 
     /// Whether no tool is in the middle of changing something.

@@ -1,6 +1,8 @@
 //! The life of sessions, told through the house.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod approving;
+mod doubting;
 mod enduring;
 mod listening;
 mod long;

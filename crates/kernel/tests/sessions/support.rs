@@ -3,12 +3,16 @@
 use std::sync::Arc;
 
 use kernel::{
+    approvals::Mode,
     feed::{Feed, Heard},
     host::{Host, Settings},
+    inbox::Waiting,
     ports::Log as _,
+    question::{Decision, Scope},
     session::Receipt,
     update::{
-        Answer, Entry, Fact, Message, Outcome, Output, Seq, SessionId, Signal, Update, WhenBusy,
+        Amendment, Answer, Entry, Fact, Message, Outcome, Output, Seq, SessionId, Signal, Update,
+        WhenBusy,
     },
 };
 use testkit::{World, history};
@@ -63,6 +67,20 @@ pub async fn until_signal(feed: &mut Feed, is: impl Fn(&Signal) -> bool) {
     }
 }
 
+/// Listens until there is a fact like this.
+pub async fn until_fact(feed: &mut Feed, is: impl Fn(&Fact) -> bool) {
+    loop {
+        let found = match feed.next().await.unwrap() {
+            Heard::Past(entry) => is(&entry.fact),
+            Heard::Live(told) => told.facts().any(|entry| is(&entry.fact)),
+            Heard::Now { .. } => false,
+        };
+        if found {
+            return;
+        }
+    }
+}
+
 pub fn short(fact: &Fact) -> String {
     match fact {
         Fact::Opened { .. } => "opened".into(),
@@ -80,8 +98,42 @@ pub fn short(fact: &Fact) -> String {
         Fact::ToolReturned { call, output: Output::Interrupted } => format!("{call} interrupted"),
         Fact::TurnEnded(Outcome::Failed { kind, reason }) => format!("ended {kind:?}: {reason}"),
         Fact::TurnEnded(outcome) => format!("ended {outcome:?}"),
+        Fact::ToolStarted { call } => format!("{call} started"),
+        Fact::Asked(question) => format!("asked {}", question.title),
+        Fact::Settled { verdict, by, .. } => format!("{} by {by}", verdict.name()),
         other => format!("{other:?}"),
     }
+}
+
+/// What is asked of the person, once it is.
+pub async fn asked(host: &Host) -> Waiting {
+    let mut news = host.roster.listen();
+    loop {
+        if let Some(waiting) = host.questions().await.unwrap().pop() {
+            return waiting;
+        }
+        news.recv().await.unwrap();
+    }
+}
+
+/// Returns when the session has nothing to do.
+pub async fn idle(host: &Host, id: SessionId) {
+    let mut news = host.roster.listen();
+    while host.roster.get(id).unwrap().is_unfinished() {
+        news.recv().await.unwrap();
+    }
+}
+
+pub async fn set_mode(host: &Host, id: SessionId, mode: Mode) {
+    host.amend(id, Amendment { mode: Some(mode), ..Amendment::default() }).await.unwrap();
+}
+
+pub fn allow(scope: Scope) -> Decision {
+    Decision::Allow { scope, pattern: None, lasts: None }
+}
+
+pub fn deny() -> Decision {
+    Decision::Deny { reason: None }
 }
 
 pub async fn log(world: &World, id: SessionId) -> Vec<Entry> {

@@ -154,6 +154,7 @@ fn short(frame: &Value) -> String {
     let kind = text(&event["type"]).unwrap_or_default();
     match (text(&frame["type"]).unwrap().as_str(), kind.as_str()) {
         ("globalEvent", "session.busy") => format!("busy {}", event["data"]["isBusy"]),
+        ("globalEvent", "approvals.changed") => format!("open {}", event["data"]["open"]),
         ("globalEvent", _) => format!("list {}", text(&event["data"]["reason"]).unwrap()),
         ("event", _) => kind,
         (other, _) => other.to_owned(),

@@ -49,6 +49,8 @@ fn read(frames: impl IntoIterator<Item = EventFrame>) -> (String, Option<End>) {
                 Show::Stop => all.push('|'),
                 Show::Reasoning(text) => write!(all, "<{text}>").unwrap(),
                 Show::Doing(text) => write!(all, "[{text}]").unwrap(),
+                Show::Asking(asked) => write!(all, "?{}", asked.id).unwrap(),
+                Show::Settled(settled) => write!(all, "!{}", settled.approval_id).unwrap(),
             }
         }
         if end.is_some() {

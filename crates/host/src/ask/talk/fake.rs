@@ -87,7 +87,7 @@ impl Fake {
         } else if line.contains("/messages") {
             self.receipt.clone()
         } else {
-            (200, json!({"sessionId": SESSION, "model": "demo", "ok": true}))
+            (200, json!({"sessionId": SESSION, "model": "demo", "ok": true, "verdict": "allowed"}))
         };
         let reply = reply.to_string();
         let head =

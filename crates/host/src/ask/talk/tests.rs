@@ -60,13 +60,23 @@ struct Person {
     stops: Stops,
     out: Paper,
     err: Paper,
+    keyboard: Option<Keyboard>,
 }
 
 impl Default for Person {
     fn default() -> Self {
         let (out, err) = (Paper::default(), Paper::default());
         let (_, stops) = Stops::by_hand();
-        Self { key: "mgr_right", session: None, model: None, json: false, stops, out, err }
+        Self {
+            key: "mgr_right",
+            session: None,
+            model: None,
+            json: false,
+            stops,
+            out,
+            err,
+            keyboard: None,
+        }
     }
 }
 
@@ -79,8 +89,8 @@ impl Person {
         let mut screen = Screen::new(out, err, style);
         let session = self.session.map(Into::into);
         let model = self.model.map(Into::into);
-        let wish = Wish { prompt: "hi".into(), session, model };
-        let end = Talk::new(client, &mut screen).run(wish, &mut self.stops).await;
+        let wish = Wish { prompt: "hi".into(), session, model, mode: None };
+        let end = Talk::new(client, &mut screen, self.keyboard).run(wish, &mut self.stops).await;
         (end, self.out.text(), self.err.text())
     }
 }
@@ -232,4 +242,84 @@ async fn events_can_be_had_as_they_are() {
     let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let seqs: Vec<_> = lines.iter().map(|line| line["seq"].as_u64()).collect();
     assert_eq!(seqs, [Some(2), Some(3)]);
+}
+
+const APPROVAL: &str = "0190f5fe-7c00-7a00-8000-00000000000a";
+
+fn wanted(seq: u64) -> Step {
+    let approval = json!({
+        "id": APPROVAL, "sessionId": SESSION, "kind": "approval", "tool": "act", "title": "Acting",
+        "caller": "model", "why": "it acts", "detail": {"type": "address", "url": "https://a.example"},
+        "patterns": [], "askedAt": "now",
+    });
+    event(seq, "permission.requested", json!({"approval": approval}))
+}
+
+fn settled(seq: u64, verdict: &str, by: &str) -> Step {
+    let data = json!({"approvalId": APPROVAL, "verdict": verdict, "by": by});
+    event(seq, "permission.completed", data)
+}
+
+#[tokio::test]
+async fn at_a_terminal_a_question_is_answered_where_it_is_asked() {
+    let script = vec![
+        Step::Await("/messages"),
+        event(2, "user.message", json!({"content": "hi"})),
+        wanted(3),
+        Step::Await("/api/approvals/"),
+        settled(4, "allowed", "the terminal"),
+        event(5, "assistant.message", json!({"content": "Done"})),
+        event(6, "session.idle", json!({})),
+    ];
+    let fake = Fake::start(vec![script], accepted()).await;
+    let (typed, keyboard) = Keyboard::by_hand();
+    let person = Person { keyboard: Some(keyboard), ..Person::default() };
+    let err = person.err.clone();
+    let typing = async {
+        err.shows("y once").await;
+        typed.send("what?".to_owned()).await.unwrap();
+        typed.send("s".to_owned()).await.unwrap();
+    };
+    let ((end, out, err), ()) = tokio::join!(person.ask(&fake), typing);
+    assert_eq!(end.unwrap(), End::Finished);
+    assert_eq!(out, "Done\n");
+    assert!(err.starts_with("? Acting (act): it acts\n    https://a.example\n"), "{err}");
+    assert_eq!(err.matches("y once").count(), 2, "what is no answer is asked again: {err}");
+    let heard = fake.heard();
+    let answers: Vec<_> = heard.iter().filter(|line| line.contains("/api/approvals/")).collect();
+    let expected = format!(r#"POST /api/approvals/{APPROVAL} HTTP/1.1 {{"decision":"session"}}"#);
+    assert_eq!(answers, [&expected]);
+}
+
+#[tokio::test]
+async fn a_question_that_is_answered_elsewhere_is_asked_no_longer() {
+    let script = vec![
+        Step::Await("/messages"),
+        event(2, "user.message", json!({"content": "hi"})),
+        wanted(3),
+        settled(4, "denied", "the page"),
+        event(5, "session.idle", json!({})),
+    ];
+    let fake = Fake::start(vec![script], accepted()).await;
+    let (typed, keyboard) = Keyboard::by_hand();
+    let (end, _, err) = Person { keyboard: Some(keyboard), ..Person::default() }.ask(&fake).await;
+    assert_eq!(end.unwrap(), End::Finished);
+    assert!(err.contains("denied: the page"), "{err}");
+    assert!(!fake.heard().iter().any(|line| line.contains("/api/approvals/")));
+    drop(typed);
+}
+
+#[tokio::test]
+async fn without_a_terminal_it_is_said_where_to_answer() {
+    let script = vec![
+        Step::Await("/messages"),
+        event(2, "user.message", json!({"content": "hi"})),
+        wanted(3),
+        event(4, "session.idle", json!({})),
+    ];
+    let fake = Fake::start(vec![script], accepted()).await;
+    let (end, _, err) = Person::default().ask(&fake).await;
+    assert_eq!(end.unwrap(), End::Finished);
+    let command = format!("megaron approvals --server {} allow {APPROVAL}", fake.url);
+    assert!(err.contains(&command), "{err}");
 }
