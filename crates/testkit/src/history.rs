@@ -191,7 +191,7 @@ mod tests {
 
     fn asked(id: u128, call: &str, doubt: Option<&str>) -> Fact {
         let (why, doubt) = (String::new(), doubt.map(str::to_owned));
-        Fact::Asked(Question {
+        Fact::Asked(Box::new(Question {
             id: Uuid::from_u128(id),
             call: Some(call.into()),
             caller: Caller::Model,
@@ -199,7 +199,7 @@ mod tests {
             title: "Act".into(),
             about: About::Leave { deed: Deed::reads(), why, doubt },
             expires: None,
-        })
+        }))
     }
 
     fn settled(id: u128, verdict: Verdict) -> Fact {
