@@ -85,13 +85,13 @@ impl Change {
         }
         let [a, b] = [("a", old), ("b", new)]
             .map(|(side, path)| quoted(&format!("{side}/{}", path.display())));
-        let mut text = format!("diff --git {a} {b}\n{extended}");
-        if !hunks.is_empty() {
-            let from = self.from.as_ref().map_or("/dev/null", |_| &a);
-            let to = self.to.as_ref().map_or("/dev/null", |_| &b);
-            text.push_str(&format!("--- {from}\n+++ {to}\n{hunks}"));
+        let header = format!("diff --git {a} {b}\n{extended}");
+        if hunks.is_empty() {
+            return header;
         }
-        text
+        let from = self.from.as_ref().map_or("/dev/null", |_| &a);
+        let to = self.to.as_ref().map_or("/dev/null", |_| &b);
+        format!("{header}--- {from}\n+++ {to}\n{hunks}")
     }
 
     /// What two names and the lines between them cannot say.

@@ -27,7 +27,9 @@ pub fn hunks(old: &str, new: &str) -> String {
         let to = range(first.new_range(), last.new_range());
         // Writing to a string cannot fail.
         writeln!(text, "@@ -{from} +{to} @@").ok();
-        group.iter().for_each(|change| show(&mut text, change, &old, &new));
+        for change in &group {
+            show(&mut text, change, &old, &new);
+        }
     }
     text
 }
@@ -45,12 +47,15 @@ fn span(lines: Range<usize>) -> String {
 
 fn show(text: &mut String, change: &DiffOp, old: &[&str], new: &[&str]) {
     let (from, to) = (&old[change.old_range()], &new[change.new_range()]);
-    match change {
-        DiffOp::Equal { .. } => from.iter().for_each(|line| put(text, ' ', line)),
-        DiffOp::Delete { .. } | DiffOp::Insert { .. } | DiffOp::Replace { .. } => {
-            from.iter().for_each(|line| put(text, '-', line));
-            to.iter().for_each(|line| put(text, '+', line));
-        }
+    let (sign, to): (_, &[&str]) = match change {
+        DiffOp::Equal { .. } => (' ', &[]),
+        DiffOp::Delete { .. } | DiffOp::Insert { .. } | DiffOp::Replace { .. } => ('-', to),
+    };
+    for line in from {
+        put(text, sign, line);
+    }
+    for line in to {
+        put(text, '+', line);
     }
 }
 
@@ -104,7 +109,8 @@ mod tests {
 
     #[test]
     fn texts_with_nothing_in_common_are_compared_in_time() {
-        let text = |word: &str| (0..60_000).map(|n| format!("{word}{n}\n")).collect::<String>();
+        let lines = |word: &str| (0..60_000).map(|n| format!("{word}{n}\n")).collect::<Vec<_>>();
+        let text = |word: &str| lines(word).concat();
         let diff = hunks(&text("a"), &text("b"));
         assert_eq!(diff.lines().count(), 120_001);
     }

@@ -255,4 +255,39 @@ pub mod tests {
         let missing = Folder::open(house.room().join("missing")).err();
         assert!(missing.unwrap().contains("cannot be opened"));
     }
+
+    #[test]
+    fn work_that_nobody_waits_for_is_told_to_stop() {
+        let watch = Watch::default();
+        let stop = watch.stop();
+        assert!(!stop.load(Ordering::Relaxed));
+        drop(watch);
+        assert!(stop.load(Ordering::Relaxed));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_has_one_name() {
+        use std::os::unix::fs::symlink;
+        let house = house();
+        fs::create_dir_all(house.room().join("a/b")).unwrap();
+        fs::write(house.room().join("a/file"), "").unwrap();
+        symlink("a/b", house.room().join("short")).unwrap();
+        symlink("../a/file", house.room().join("a/link")).unwrap();
+        let absolute = house.room().join("a/../a/new").display().to_string();
+        for (path, settled) in [
+            ("a/file", "a/file"),
+            ("./a//b/../file", "a/file"),
+            ("a/link", "a/file"),
+            ("short/new", "a/b/new"),
+            ("short/../new", "a/new"),
+            ("x/y/z", "x/y/z"),
+            ("./x", "x"),
+            (absolute.as_str(), "a/new"),
+        ] {
+            assert_eq!(house.folder.settle(path), Ok(settled.into()), "{path}");
+        }
+        let gone = "`gone/../x` does not exist".to_owned();
+        assert_eq!(house.folder.settle("gone/../x"), Err(gone));
+    }
 }

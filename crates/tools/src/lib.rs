@@ -6,6 +6,8 @@ mod current_time;
 mod diff;
 mod edit_file;
 mod folder;
+mod glob;
+mod grep;
 mod hint;
 mod list_directory;
 mod notices;
@@ -13,9 +15,11 @@ mod place;
 mod read_file;
 mod read_result;
 mod read_skill;
+mod search;
 #[cfg(test)]
 mod tests;
 pub mod typed;
+mod walk;
 mod write_file;
 
 use std::sync::Arc;
@@ -28,8 +32,8 @@ use kernel::{
 pub use notices::Notices;
 
 use crate::{
-    apply_patch::ApplyPatch, current_time::CurrentTime, edit_file::EditFile,
-    list_directory::ListDirectory, read_file::ReadFile, read_result::ReadResult,
+    apply_patch::ApplyPatch, current_time::CurrentTime, edit_file::EditFile, glob::Glob,
+    grep::Grep, list_directory::ListDirectory, read_file::ReadFile, read_result::ReadResult,
     read_skill::ReadSkill, typed::Adapter, write_file::WriteFile,
 };
 
@@ -38,6 +42,8 @@ pub fn add_all(toolbox: &Toolbox, clock: Arc<dyn Clock>, briefing: Arc<dyn Brief
     toolbox.add(Adapter::new(ApplyPatch));
     toolbox.add(Adapter::new(CurrentTime { clock }));
     toolbox.add(Adapter::new(EditFile));
+    toolbox.add(Adapter::new(Glob));
+    toolbox.add(Adapter::new(Grep));
     toolbox.add(Adapter::new(ListDirectory));
     toolbox.add(Adapter::new(ReadFile));
     toolbox.add(Adapter::new(ReadResult));

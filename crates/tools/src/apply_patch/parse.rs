@@ -108,9 +108,8 @@ impl<'a> Reader<'a> {
 
     fn hunk(&mut self) -> Result<Hunk, String> {
         let header = self.at;
-        let range = match self.line().map(range) {
-            Some(Ok(range)) => range,
-            _ => return self.wrong("a hunk begins with `@@ -1,3 +1,4 @@`"),
+        let Some(Ok(range)) = self.line().map(range) else {
+            return self.wrong("a hunk begins with `@@ -1,3 +1,4 @@`");
         };
         self.at += 1;
         // The numbers are easily got wrong; what follows shows where the hunk really ends.

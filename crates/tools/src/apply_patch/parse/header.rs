@@ -140,13 +140,11 @@ impl Reader<'_> {
 
 /// The name in `a/name b/name`.
 fn same_name(names: &str) -> Option<String> {
-    let (old, new) = match names.split_once("\" \"") {
-        Some((old, new)) => (unquoted(old.strip_prefix('"')?)?, unquoted(new.strip_suffix('"')?)?),
-        None => {
-            let middle = names.len() / 2;
-            let (old, new) = (names.get(..middle)?, names.get(middle..)?);
-            (old.to_owned(), new.strip_prefix(' ')?.to_owned())
-        }
+    let (old, new) = if let Some((old, new)) = names.split_once("\" \"") {
+        (unquoted(old.strip_prefix('"')?)?, unquoted(new.strip_suffix('"')?)?)
+    } else {
+        let (old, new) = names.split_at_checked(names.len() / 2)?;
+        (old.to_owned(), new.strip_prefix(' ')?.to_owned())
     };
     let name = old.strip_prefix("a/")?;
     (new.strip_prefix("b/")? == name).then(|| name.to_owned())

@@ -6,11 +6,12 @@ fn line(sign: Sign, text: &str) -> Line {
     Line { sign, text: text.into() }
 }
 
-fn names(patch: &str) -> Result<(Option<String>, Option<String>, Option<bool>), String> {
-    let mut sections = sections(patch)?;
+/// The names and the mode of the only file.
+fn names(patch: &str) -> (Option<String>, Option<String>, Option<bool>) {
+    let mut sections = sections(patch).unwrap();
     assert_eq!(sections.len(), 1);
     let Section { old, new, executable, .. } = sections.remove(0);
-    Ok((old, new, executable))
+    (old, new, executable)
 }
 
 #[test]
@@ -75,7 +76,7 @@ fn names_are_found_wherever_they_stand() {
             (some("x"), some("y"), None),
         ),
     ] {
-        assert_eq!(names(patch), Ok(expected), "{patch}");
+        assert_eq!(names(patch), expected, "{patch}");
     }
 }
 
