@@ -1,5 +1,5 @@
 //! Every file of a folder but those that are ignored. Each step goes through a handle, so that
-//! no link and no race leads out.
+//! no link and no race leads out; a walker that works on paths could not promise that.
 
 mod rules;
 
