@@ -10,6 +10,7 @@ mod history;
 mod instant;
 mod latency;
 mod minds;
+mod search;
 mod seed;
 mod server;
 mod storage;
@@ -26,7 +27,7 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == bare::COMMAND) {
         return bare::serve(&wanted[1..]);
     }
-    let measurements: [(&str, Measure); 7] = [
+    let measurements: [(&str, Measure); 8] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
         ("history", history::history),
@@ -34,6 +35,7 @@ fn main() -> anyhow::Result<()> {
         ("fan-out", fan_out::measure),
         ("storage", storage::measure),
         ("minds", minds::measure),
+        ("search", search::measure),
     ];
     let mut table = Table::default();
     for (name, measure) in measurements {

@@ -1,11 +1,19 @@
 //! The session's folder, and nothing outside of it: no `..`, link or race leads out of the handle.
 
 use std::{
-    io,
-    path::{Path, PathBuf},
+    io::{self, Read as _},
+    path::{Component, Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-use cap_std::{ambient_authority, fs::Dir};
+use cap_fs_ext::OpenOptionsSyncExt as _;
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, File, OpenOptions},
+};
 
 /// Everything the file tools touch, they touch through this.
 pub struct Folder {
@@ -14,12 +22,29 @@ pub struct Folder {
 }
 
 /// Does blocking work in the folder, away from the tasks that must not wait.
-pub async fn within<F>(root: PathBuf, work: F) -> Result<String, String>
+pub async fn within<T, F>(root: PathBuf, work: F) -> Result<T, String>
 where
-    F: FnOnce(&Folder) -> Result<String, String> + Send + 'static,
+    T: Send + 'static,
+    F: FnOnce(&Folder) -> Result<T, String> + Send + 'static,
 {
     let work = tokio::task::spawn_blocking(move || work(&Folder::open(root)?));
     work.await.unwrap_or_else(|_| Err("the tool broke down".into()))
+}
+
+/// Tells work on another thread to stop once whoever waits for it is gone.
+#[derive(Default)]
+pub struct Watch(Arc<AtomicBool>);
+
+impl Watch {
+    pub fn stop(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Folder {
@@ -54,6 +79,63 @@ impl Folder {
         }
     }
 
+    /// The one name of a file that is, or may be made: no `..` and no links. What a link names is
+    /// written, and not the link; and a grant for a path is a grant for no other.
+    pub fn settle(&self, path: &str) -> Result<PathBuf, String> {
+        let relative = self.relative(path)?;
+        if path.ends_with('/') {
+            return Err(format!("`{path}` names a directory; name a file in it"));
+        }
+        let (mut there, mut missing) = (relative.as_path(), Vec::new());
+        let real = loop {
+            let here = if there == Path::new("") { Path::new(".") } else { there };
+            match self.dir.canonicalize(here) {
+                Ok(real) => break real,
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(self.explain(path, &error));
+                }
+                Err(_) if self.dir.symlink_metadata(here).is_ok_and(|it| it.is_symlink()) => {
+                    return Err(format!("`{path}` is a link to something that does not exist"));
+                }
+                Err(error) => match (there.parent(), there.components().next_back()) {
+                    (Some(parent), Some(Component::Normal(name))) => {
+                        missing.push(name);
+                        there = parent;
+                    }
+                    _ => return Err(self.explain(path, &error)),
+                },
+            }
+        };
+        let settled: PathBuf = real.components().filter(|it| *it != Component::CurDir).collect();
+        let settled = missing.into_iter().rev().fold(settled, |path, name| path.join(name));
+        if settled.file_name().is_none() {
+            return Err(format!("`{path}` does not name a file"));
+        }
+        Ok(settled)
+    }
+
+    /// Opens a regular file, and nothing that would make us wait.
+    pub fn open_file(&self, path: &Path) -> io::Result<File> {
+        // Opening a device may already do something, so it is looked at first.
+        regular(&self.dir.metadata(path)?)?;
+        let file = self.dir.open_with(path, OpenOptions::new().read(true).nonblock(true))?;
+        regular(&file.metadata()?)?;
+        Ok(file)
+    }
+
+    /// All of a text file that is not too large to work on.
+    pub fn read_text(&self, path: &Path, most: u64) -> io::Result<String> {
+        let (mut file, mut text) = (self.open_file(path)?.take(most + 1), Vec::new());
+        file.read_to_end(&mut text)?;
+        if text.len() as u64 > most {
+            return Err(io::Error::other(format!("it has more than {most} bytes")));
+        }
+        String::from_utf8(text).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            io::Error::other(format!("it is not text: it is not UTF-8 at byte {at}"))
+        })
+    }
+
     /// What went wrong, in words that help the caller.
     pub fn explain(&self, path: &str, error: &io::Error) -> String {
         match error.kind() {
@@ -72,6 +154,14 @@ impl Folder {
              relative to it or absolute",
             self.root.display()
         )
+    }
+}
+
+fn regular(found: &cap_std::fs::Metadata) -> io::Result<()> {
+    match found {
+        it if it.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        it if !it.is_file() => Err(io::Error::other("it is not a regular file")),
+        _ => Ok(()),
     }
 }
 
@@ -164,5 +254,40 @@ pub mod tests {
         assert_eq!(house.folder.relative("a\0b"), nul);
         let missing = Folder::open(house.room().join("missing")).err();
         assert!(missing.unwrap().contains("cannot be opened"));
+    }
+
+    #[test]
+    fn work_that_nobody_waits_for_is_told_to_stop() {
+        let watch = Watch::default();
+        let stop = watch.stop();
+        assert!(!stop.load(Ordering::Relaxed));
+        drop(watch);
+        assert!(stop.load(Ordering::Relaxed));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_has_one_name() {
+        use std::os::unix::fs::symlink;
+        let house = house();
+        fs::create_dir_all(house.room().join("a/b")).unwrap();
+        fs::write(house.room().join("a/file"), "").unwrap();
+        symlink("a/b", house.room().join("short")).unwrap();
+        symlink("../a/file", house.room().join("a/link")).unwrap();
+        let absolute = house.room().join("a/../a/new").display().to_string();
+        for (path, settled) in [
+            ("a/file", "a/file"),
+            ("./a//b/../file", "a/file"),
+            ("a/link", "a/file"),
+            ("short/new", "a/b/new"),
+            ("short/../new", "a/new"),
+            ("x/y/z", "x/y/z"),
+            ("./x", "x"),
+            (absolute.as_str(), "a/new"),
+        ] {
+            assert_eq!(house.folder.settle(path), Ok(settled.into()), "{path}");
+        }
+        let gone = "`gone/../x` does not exist".to_owned();
+        assert_eq!(house.folder.settle("gone/../x"), Err(gone));
     }
 }

@@ -1,22 +1,32 @@
 //! The tools that Megaron brings along, one file each.
 
 mod agents;
+mod apply_patch;
 mod ask_person;
+mod change;
 mod current_time;
+mod diff;
+mod edit_file;
 mod folder;
+mod glob;
+mod grep;
+mod hint;
 mod list_directory;
 mod notices;
+mod place;
 mod plan;
 mod read_file;
 mod read_result;
 mod read_skill;
 #[cfg(unix)]
 pub mod sandbox;
+mod search;
 #[cfg(unix)]
 pub mod shell;
 #[cfg(test)]
 mod tests;
 pub mod typed;
+mod walk;
 pub mod web_fetch;
 mod write_file;
 
@@ -34,8 +44,12 @@ use crate::{
     agents::{
         CreateAgentSession, GetSessionState, House, ListModels, SendAgentMessage, WaitForAgent,
     },
+    apply_patch::ApplyPatch,
     ask_person::AskPerson,
     current_time::CurrentTime,
+    edit_file::EditFile,
+    glob::Glob,
+    grep::Grep,
     list_directory::ListDirectory,
     plan::PlanTool,
     read_file::ReadFile,
@@ -47,7 +61,11 @@ use crate::{
 
 /// Puts every tool of this crate into the box that needs no house around it.
 pub fn add_all(toolbox: &Toolbox, clock: Arc<dyn Clock>, briefing: Arc<dyn Briefing>) {
+    toolbox.add(Adapter::new(ApplyPatch));
     toolbox.add(Adapter::new(CurrentTime { clock }));
+    toolbox.add(Adapter::new(EditFile));
+    toolbox.add(Adapter::new(Glob));
+    toolbox.add(Adapter::new(Grep));
     toolbox.add(Adapter::new(ListDirectory));
     toolbox.add(Adapter::new(ReadFile));
     toolbox.add(Adapter::new(ReadResult));

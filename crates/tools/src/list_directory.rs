@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::{
     folder::{Folder, within},
+    search::printable,
     typed::{Typed, shorten},
 };
 
@@ -107,13 +108,6 @@ fn line(dir: &Dir, (kind, name): &(Kind, OsString)) -> String {
         Ok(_) => format!("{shown} (not a regular file)"),
         Err(error) => format!("{shown} (cannot be read: {error})"),
     }
-}
-
-/// One line, whatever is in a name.
-fn printable(name: &str) -> String {
-    let escape =
-        |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
-    name.chars().map(escape).collect()
 }
 
 #[cfg(test)]

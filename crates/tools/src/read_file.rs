@@ -1,8 +1,9 @@
-//! Reads a text file.
+//! Reads a file: a text, or a picture.
 
 use std::io::{self, BufRead, BufReader, Read as _};
 
-use kernel::toolbox::{Call, Risk};
+use cap_std::fs::File;
+use kernel::toolbox::{Call, Picture, Reply, Risk};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -13,9 +14,11 @@ use crate::{
 
 /// The most that is shown at once, in bytes.
 const MOST: usize = 1024 * 1024;
+/// The largest picture that is shown, in bytes. Providers take few that are larger.
+const LARGEST_PICTURE: u64 = 5 * 1024 * 1024;
 
-/// Reads a text file (UTF-8) in the session's folder. Of a long file only the first part is
-/// returned, with a note that says where to read on.
+/// Reads a text file (UTF-8) in the session's folder, or shows a picture (PNG, JPEG, GIF or WebP).
+/// Of a long file only the first part is returned, with a note that says where to read on.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
@@ -31,7 +34,7 @@ pub struct ReadFile;
 
 impl Typed for ReadFile {
     type Input = Input;
-    type Output = String;
+    type Output = Reply;
     const NAME: &'static str = "read_file";
     const RISK: Risk = Risk::Reads;
     const PARALLEL: bool = true;
@@ -40,26 +43,50 @@ impl Typed for ReadFile {
         format!("Reading {}", shorten(&input.path, 80))
     }
 
-    async fn run(&self, input: Input, call: Call) -> Result<String, String> {
+    async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {
         within(call.cwd, move |folder| read(folder, &input)).await
     }
 }
 
-fn read(folder: &Folder, Input { path, offset, limit }: &Input) -> Result<String, String> {
-    let explain = |error: io::Error| folder.explain(path, &error);
-    let relative = folder.relative(path)?;
-    let kind = folder.dir.metadata(&relative).map_err(explain)?.file_type();
-    if kind.is_dir() {
-        return Err(format!("`{path}` is a directory; list_directory shows what is in it"));
+fn read(folder: &Folder, Input { path, offset, limit }: &Input) -> Result<Reply, String> {
+    let explain = |error: io::Error| match error.kind() {
+        io::ErrorKind::IsADirectory => {
+            format!("`{path}` is a directory; list_directory shows what is in it")
+        }
+        _ => folder.explain(path, &error),
+    };
+    let file = folder.open_file(&folder.relative(path)?).map_err(explain)?;
+    let size = file.metadata().map_err(explain)?.len();
+    let mut file = BufReader::new(file);
+    if let Some(mime) = mime(file.fill_buf().map_err(explain)?) {
+        return show(path, file, size, mime).map_err(explain);
     }
-    // Opening a pipe would wait for somebody to write to it.
-    if !kind.is_file() {
-        return Err(format!("`{path}` is not a regular file"));
-    }
-    let file = folder.dir.open(&relative).map_err(explain)?;
     let first = offset.unwrap_or(1).max(1);
-    let excerpt = Excerpt::take(BufReader::new(file), first, limit.unwrap_or(u64::MAX));
-    excerpt.map_err(explain)?.show(path, first)
+    let excerpt = Excerpt::take(file, first, limit.unwrap_or(u64::MAX));
+    excerpt.map_err(explain)?.show(path, first).map(Into::into)
+}
+
+/// The kind of picture that begins like this.
+fn mime(start: &[u8]) -> Option<&'static str> {
+    match start {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
+        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+fn show(path: &str, file: BufReader<File>, size: u64, mime: &str) -> io::Result<Reply> {
+    let mut bytes = Vec::new();
+    file.take(LARGEST_PICTURE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_PICTURE {
+        let what = format!("it is a picture of {size} bytes, and the most is {LARGEST_PICTURE}");
+        return Err(io::Error::other(what));
+    }
+    let text = format!("`{path}` is a picture ({mime}, {} bytes)", bytes.len());
+    let picture = Picture { mime: mime.to_owned(), bytes };
+    Ok(Reply { text, pictures: vec![picture], data: None })
 }
 
 /// Some lines of a file.

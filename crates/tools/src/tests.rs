@@ -60,6 +60,7 @@ async fn what_is_wrong_is_said_in_words() {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "it is a list")]
 #[test]
 fn models_are_told_this_about_them() {
     let spec = |name: &str, description: &str, properties: Value, required: &[&str]| {
@@ -79,6 +80,20 @@ fn models_are_told_this_about_them() {
     });
     let expected = [
         spec(
+            "apply_patch",
+            "Applies a unified diff to files in the session's folder: adds, changes, deletes and \
+             renames them, all of them or none. Unchanged and removed lines must be exactly as they \
+             are in the files; the line numbers of a hunk may be off.",
+            json!({ "patch": {
+                "type": "string",
+                "description": "For each file `--- a/path` and `+++ b/path`, then hunks that begin \
+                                with `@@ -1,3 +1,4 @@`. `/dev/null` in the place of a path adds or \
+                                deletes a file. To rename one, write `diff --git a/old b/new`, \
+                                `rename from old` and `rename to new` before them.",
+            } }),
+            &["patch"],
+        ),
+        spec(
             "current_time",
             "Tells the current date, time and day of the week.",
             json!({ "timezone": {
@@ -86,6 +101,105 @@ fn models_are_told_this_about_them() {
                 "description": "An IANA time zone such as `Europe/Berlin`. UTC if absent.",
             } }),
             &[],
+        ),
+        spec(
+            "edit_file",
+            "Replaces a piece of a text file in the session's folder by another. The piece must be \
+             exactly as it is in the file, and must occur only once, unless `all` is set.",
+            json!({
+                "path": file,
+                "old": {
+                    "type": "string",
+                    "description": "What is there now, with its spaces and line breaks, and enough \
+                                    of it to occur only once.",
+                },
+                "new": {
+                    "type": "string",
+                    "description": "What shall be there instead. May be empty.",
+                },
+                "all": {
+                    "type": "boolean",
+                    "description": "Replaces it wherever it occurs. False if absent.",
+                },
+            }),
+            &["path", "old", "new"],
+        ),
+        spec(
+            "glob",
+            "Finds files of the session's folder by their names, newest first. Skips what \
+             `.gitignore` and `.ignore` name, and what version control keeps for itself. Does not \
+             follow links.",
+            json!({
+                "pattern": {
+                    "type": "string",
+                    "description": "Such as `*.rs` (in every directory), `src/*.{ts,js}` or \
+                                    `docs/**/*.md`.",
+                },
+                "path": {
+                    "type": "string",
+                    "description": "The directory to look in, relative to the session's folder, or \
+                                    absolute inside it. Patterns begin there. The session's folder \
+                                    itself if absent.",
+                },
+                "limit": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "How many to show; at most 1000. 100 if absent.",
+                },
+            }),
+            &["pattern"],
+        ),
+        spec(
+            "grep",
+            "Finds lines in the text files of the session's folder that match a regular expression. \
+             Skips binary files, what `.gitignore` and `.ignore` name, and what version control \
+             keeps for itself. Does not follow links.",
+            json!({
+                "pattern": {
+                    "type": "string",
+                    "description": "A regular expression in the syntax of Rust, for one line.",
+                },
+                "path": {
+                    "type": "string",
+                    "description": "The directory or file to search, relative to the session's \
+                                    folder, or absolute inside it. The session's folder itself if \
+                                    absent.",
+                },
+                "glob": {
+                    "type": "string",
+                    "description": "Only files named like this, such as `*.rs` or \
+                                    `src/**/*.{ts,js}`; with `!` in front, only others.",
+                },
+                "type": {
+                    "type": "string",
+                    "description": "Only files of this type, such as `rust`, `py`, `js` or `md`.",
+                },
+                "ignore_case": {
+                    "type": "boolean",
+                    "description": "Whether upper and lower case are the same. False if absent.",
+                },
+                "context": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "How many lines to show before and after each that matches; at \
+                                    most 20. None if absent.",
+                },
+                "files_only": {
+                    "type": "boolean",
+                    "description": "Shows only the names of the files. False if absent.",
+                },
+                "count": {
+                    "type": "boolean",
+                    "description": "Shows only how many lines match in each file. False if absent.",
+                },
+                "limit": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "How many lines that match (or files) to show; at most 2000. 200 \
+                                    if absent.",
+                },
+            }),
+            &["pattern"],
         ),
         spec(
             "list_directory",
@@ -100,8 +214,9 @@ fn models_are_told_this_about_them() {
         ),
         spec(
             "read_file",
-            "Reads a text file (UTF-8) in the session's folder. Of a long file only the first part \
-             is returned, with a note that says where to read on.",
+            "Reads a text file (UTF-8) in the session's folder, or shows a picture (PNG, JPEG, GIF or \
+             WebP). Of a long file only the first part is returned, with a note that says where to \
+             read on.",
             json!({
                 "path": file,
                 "offset": {
@@ -160,9 +275,9 @@ fn models_are_told_this_about_them() {
 #[test]
 fn only_reading_may_overlap() {
     let parallel = |name| toolbox().parallel(name);
-    let reading = ["current_time", "list_directory", "read_file"];
-    assert_eq!(reading.map(parallel), [true; 3]);
-    assert!(!parallel("write_file"));
+    let reading = ["current_time", "glob", "grep", "list_directory", "read_file"];
+    assert_eq!(reading.map(parallel), [true; 5]);
+    assert_eq!(["apply_patch", "edit_file", "write_file"].map(parallel), [false; 3]);
 }
 
 #[test]
@@ -175,6 +290,16 @@ fn a_person_is_told_what_a_call_does() {
         ("write_file", json!({ "path": "a", "content": "" }), "Writing a".to_owned()),
         ("list_directory", json!({}), "Listing the session's folder".to_owned()),
         ("list_directory", json!({ "path": "src" }), "Listing src".to_owned()),
+        ("edit_file", json!({ "path": "a", "old": "", "new": "" }), "Editing a".to_owned()),
+        ("glob", json!({ "pattern": "*.rs" }), "Finding *.rs".to_owned()),
+        ("grep", json!({ "pattern": "fn" }), "Searching for fn".to_owned()),
+        ("grep", json!({ "pattern": "fn", "path": "src" }), "Searching for fn in src".to_owned()),
+        (
+            "apply_patch",
+            json!({ "patch": "--- a/x\n+++ b/x\n--- a/y\n+++ /dev/null\n" }),
+            "Patching x, y".to_owned(),
+        ),
+        ("apply_patch", json!({ "patch": "" }), "Applying a patch".to_owned()),
         ("current_time", json!({}), "Looking at the clock".to_owned()),
     ] {
         assert_eq!(toolbox().title(name, &args), title);

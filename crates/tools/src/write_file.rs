@@ -1,19 +1,13 @@
 //! Writes a file, whole or not at all.
 
-use std::{
-    ffi::OsStr,
-    io::{self, Write as _},
-    path::{Path, PathBuf},
-    process,
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::io;
 
-use cap_std::fs::{Dir, File, OpenOptions};
-use kernel::toolbox::{Call, Risk};
+use kernel::toolbox::{Call, Deed, Reply, Risk};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
+    change::{Change, LARGEST, Old, carry_out, deed},
     folder::{Folder, within},
     typed::{Typed, shorten},
 };
@@ -33,7 +27,7 @@ pub struct WriteFile;
 
 impl Typed for WriteFile {
     type Input = Input;
-    type Output = String;
+    type Output = Reply;
     const NAME: &'static str = "write_file";
     const RISK: Risk = Risk::Edits;
 
@@ -41,92 +35,42 @@ impl Typed for WriteFile {
         format!("Writing {}", shorten(&input.path, 80))
     }
 
-    async fn run(&self, input: Input, call: Call) -> Result<String, String> {
-        within(call.cwd, move |folder| write(folder, &input)).await
+    async fn foresee(&self, input: Input, call: &Call) -> Result<Deed, String> {
+        within(call.cwd.clone(), move |folder| Ok(deed(&[plan(folder, input)?]))).await
+    }
+
+    async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {
+        within(call.cwd, move |folder| write(folder, input)).await
     }
 }
 
-fn write(folder: &Folder, Input { path, content }: &Input) -> Result<String, String> {
-    let explain = |error: io::Error| folder.explain(path, &error);
-    let target = target(folder, path)?;
-    let Some(name) = target.file_name() else {
-        return Err(format!("`{path}` does not name a file"));
+fn write(folder: &Folder, input: Input) -> Result<Reply, String> {
+    let (path, size) = (input.path.clone(), input.content.len());
+    let change = plan(folder, input)?;
+    let done = if change.from.is_some() { "replaced" } else { "created" };
+    let done = format!("{done} `{path}` ({size} bytes)");
+    let new = change.from.is_none();
+    let reply = carry_out(folder, &[change], &done)?;
+    // Whoever wrote all of it need not read it again.
+    Ok(if new { Reply { text: done, ..reply } } else { reply })
+}
+
+fn plan(folder: &Folder, Input { path, content }: Input) -> Result<Change, String> {
+    let settled = folder.settle(&path)?;
+    match folder.dir.metadata(&settled) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Change::create(settled, content));
+        }
+        Ok(found) if found.is_dir() => return Err(format!("`{path}` is a directory")),
+        Ok(found) if !found.is_file() => return Err(format!("`{path}` is not a regular file")),
+        Err(error) => return Err(folder.explain(&path, &error)),
+        Ok(_) => {}
+    }
+    let old = match folder.read_text(&settled, LARGEST) {
+        Ok(text) => Old::Text(text),
+        Err(error) => Old::Opaque(error.to_string()),
     };
-    let parent = match target.parent() {
-        Some(parent) if parent != Path::new("") => {
-            folder.dir.create_dir_all(parent).map_err(explain)?;
-            folder.dir.open_dir(parent).map_err(explain)?
-        }
-        _ => folder.dir.try_clone().map_err(explain)?,
-    };
-    let replaced = replace(&parent, name, |file| file.write_all(content.as_bytes()));
-    let done = if replaced.map_err(explain)? { "replaced" } else { "created" };
-    Ok(format!("{done} `{path}` ({} bytes)", content.len()))
-}
-
-/// Where to write. What a link names is written, and not the link.
-fn target(folder: &Folder, path: &str) -> Result<PathBuf, String> {
-    let relative = folder.relative(path)?;
-    if path.ends_with('/') {
-        return Err(format!("`{path}` names a directory; name a file in it"));
-    }
-    match folder.dir.symlink_metadata(&relative) {
-        Ok(found) if found.is_symlink() => match folder.dir.canonicalize(&relative) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(format!("`{path}` is a link to something that does not exist"))
-            }
-            target => target.map_err(|error| folder.explain(path, &error)),
-        },
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(folder.explain(path, &error)),
-        Ok(_) | Err(_) => Ok(relative),
-    }
-}
-
-/// Puts a new file in the place of that name, and says whether there was one. When it fails,
-/// whatever was there is still there.
-fn replace(
-    dir: &Dir,
-    name: &OsStr,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<bool> {
-    let old = match dir.metadata(name) {
-        Ok(old) if old.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        Ok(old) if !old.is_file() => {
-            return Err(io::Error::other("it is not a regular file"));
-        }
-        Ok(old) => Some(old),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
-    };
-    let (temporary, mut file) = temporary(dir)?;
-    let written = write(&mut file).and_then(|()| {
-        if let Some(old) = &old {
-            file.set_permissions(old.permissions())?;
-        }
-        file.sync_all()?;
-        dir.rename(&temporary, dir, name)
-    });
-    if let Err(error) = written {
-        // Leftovers are ugly but harmless; the first error is the one to tell.
-        dir.remove_file(&temporary).ok();
-        return Err(error);
-    }
-    Ok(old.is_some())
-}
-
-fn temporary(dir: &Dir) -> io::Result<(String, File)> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    loop {
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".megaron-{}-{number}.tmp", process::id());
-        match dir.open_with(&name, &options) {
-            // Left over from a process that died.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return Ok((name, opened?)),
-        }
-    }
+    Ok(Change::replace(settled, old, content))
 }
 
 #[cfg(test)]
@@ -137,7 +81,8 @@ mod tests {
     use crate::folder::tests::{House, house};
 
     fn put(house: &House, path: &str, content: &str) -> Result<String, String> {
-        write(&house.folder, &Input { path: path.into(), content: content.into() })
+        let input = Input { path: path.into(), content: content.into() };
+        write(&house.folder, input).map(|reply| reply.text)
     }
 
     fn read(house: &House, path: &str) -> String {
@@ -155,9 +100,11 @@ mod tests {
 
     #[test]
     fn a_file_is_created_and_then_replaced() {
+        const REPLACED: &str = "replaced `a` (2 bytes)\ndiff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-one\n\
+             \\ No newline at end of file\n+é\n\\ No newline at end of file";
         let house = house();
         assert_eq!(put(&house, "a", "one").as_deref(), Ok("created `a` (3 bytes)"));
-        assert_eq!(put(&house, "a", "é").as_deref(), Ok("replaced `a` (2 bytes)"));
+        assert_eq!(put(&house, "a", "é").as_deref(), Ok(REPLACED));
         assert_eq!(read(&house, "a"), "é");
         let absolute = house.room().join("x/y/grüße 👋").display().to_string();
         assert_eq!(put(&house, &absolute, ""), Ok(format!("created `{absolute}` (0 bytes)")));
@@ -165,19 +112,6 @@ mod tests {
         assert_eq!(names(&house), ["a", "x"]);
         let longest = "n".repeat(255);
         assert_eq!(put(&house, &longest, ""), Ok(format!("created `{longest}` (0 bytes)")));
-    }
-
-    #[test]
-    fn when_it_fails_the_old_file_is_still_there() {
-        let house = house();
-        put(&house, "a", "old").unwrap();
-        let failed = replace(&house.folder.dir, OsStr::new("a"), |file| {
-            file.write_all(b"half of the n")?;
-            Err(io::Error::other("the disk is full"))
-        });
-        assert_eq!(failed.unwrap_err().to_string(), "the disk is full");
-        assert_eq!(read(&house, "a"), "old");
-        assert_eq!(names(&house), ["a"]);
     }
 
     #[test]
@@ -220,7 +154,11 @@ mod tests {
         let script = house.room().join("script");
         fs::set_permissions(&script, fs::Permissions::from_mode(0o750)).unwrap();
         symlink("script", house.room().join("link")).unwrap();
-        assert_eq!(put(&house, "link", "new").as_deref(), Ok("replaced `link` (3 bytes)"));
+        let replaced = put(&house, "link", "new").unwrap();
+        assert!(
+            replaced.starts_with("replaced `link` (3 bytes)\ndiff --git a/script b/script\n"),
+            "{replaced}"
+        );
         assert_eq!(read(&house, "script"), "new");
         assert_eq!(fs::metadata(&script).unwrap().permissions().mode() & 0o777, 0o750);
         assert!(house.room().join("link").is_symlink());

@@ -17,7 +17,9 @@ fn part(
     offset: Option<u64>,
     limit: Option<u64>,
 ) -> Result<String, String> {
-    read(&house.folder, &Input { path: path.into(), offset, limit })
+    let reply = read(&house.folder, &Input { path: path.into(), offset, limit })?;
+    assert_eq!((reply.pictures, reply.data), (Vec::new(), None));
+    Ok(reply.text)
 }
 
 fn put(house: &House, name: &str, content: impl AsRef<[u8]>) {
@@ -87,6 +89,41 @@ fn what_is_not_text_is_refused() {
     assert_eq!(part(&house, "bytes", Some(2), None), refused);
     put(&house, "cut", b"\xc3");
     assert_eq!(whole(&house, "cut"), Err("`cut` is not text: it is not UTF-8 at byte 0".into()));
+}
+
+#[test]
+fn a_picture_is_shown_whatever_it_is_called() {
+    let house = house();
+    for (start, mime) in [
+        (b"\x89PNG\r\n\x1a\n".as_slice(), "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF89a", "image/gif"),
+        (b"RIFF\0\0\0\0WEBP", "image/webp"),
+    ] {
+        let bytes = [start, &[7].repeat(20_000)].concat();
+        put(&house, "a.txt", &bytes);
+        let reply =
+            read(&house.folder, &Input { path: "a.txt".into(), offset: Some(3), limit: None });
+        let text = format!("`a.txt` is a picture ({mime}, {} bytes)", bytes.len());
+        let pictures = vec![Picture { mime: mime.into(), bytes }];
+        assert_eq!(reply, Ok(Reply { text, pictures, data: None }));
+    }
+    put(&house, "a.png", "GIF is a format");
+    assert_eq!(whole(&house, "a.png").as_deref(), Ok("GIF is a format"));
+}
+
+#[test]
+fn a_picture_that_is_too_large_is_refused() {
+    let house = house();
+    put(&house, "a.gif", "GIF89a");
+    let file = fs::OpenOptions::new().write(true).open(house.room().join("a.gif")).unwrap();
+    file.set_len(LARGEST_PICTURE + 1).unwrap();
+    let refused = "`a.gif` cannot be used: \
+                   it is a picture of 5242881 bytes, and the most is 5242880";
+    assert_eq!(whole(&house, "a.gif"), Err(refused.into()));
+    file.set_len(LARGEST_PICTURE).unwrap();
+    let input = Input { path: "a.gif".into(), offset: None, limit: None };
+    assert_eq!(read(&house.folder, &input).unwrap().pictures.len(), 1);
 }
 
 #[test]
