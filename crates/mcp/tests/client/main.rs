@@ -1,0 +1,6 @@
+//! What must hold of the servers that the house uses: real ones, old and new ones, and hostile ones.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "all of it is a test")]
+
+mod everything;
+mod home;
