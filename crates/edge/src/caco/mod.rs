@@ -4,6 +4,7 @@ pub mod clients;
 mod frames;
 mod hear;
 mod list;
+pub mod mcp;
 mod messages;
 mod preferences;
 mod say;
@@ -34,6 +35,11 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(preferences::get, preferences::set))
         .routes(routes!(usage::models))
         .routes(routes!(usage::usage))
+        .routes(routes!(mcp::list, mcp::add))
+        .routes(routes!(mcp::change, mcp::remove))
+        .routes(routes!(mcp::restart))
+        .routes(routes!(mcp::logs))
+        .route(mcp::CALLBACK, axum::routing::get(mcp::callback))
         .routes(routes!(upgrade::token))
         .route("/ws", axum::routing::get(upgrade::shared))
         .route("/caco/ws", axum::routing::get(upgrade::own))

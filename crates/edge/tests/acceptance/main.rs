@@ -4,6 +4,7 @@
 mod access;
 mod bad_input;
 mod common;
+mod mcp;
 mod messages;
 mod models;
 mod openapi;
