@@ -40,6 +40,8 @@ pub enum Command {
     Ask(AskArgs),
     /// List the models, try one, choose the default, look for more
     Models(ModelsArgs),
+    /// List, try, add and remove servers of tools (MCP)
+    Mcp(McpArgs),
     /// Show, replace or revoke the API key; keep the keys of providers
     Key(KeyArgs),
     /// Look for what is wrong, and say how to fix it
@@ -242,6 +244,57 @@ Examples:
   megaron models default ollama/llama3.2";
 
 #[derive(Clone, Debug, Args)]
+#[command(after_help = MCP_HELP)]
+pub struct McpArgs {
+    #[command(subcommand)]
+    pub action: Option<McpAction>,
+    #[command(flatten)]
+    pub home: DataDir,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum McpAction {
+    /// Print every server, and how it stands if ours is running [the default]
+    List,
+    /// Connect to a server, list its tools and say how long that took; exits with 1 if it fails
+    Test { name: String },
+    /// Add a server to config.toml
+    Add(McpAddArgs),
+    /// Remove a server from config.toml
+    Remove { name: String },
+    /// Add the servers of another program's mcp.json
+    Import { file: PathBuf },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct McpAddArgs {
+    /// What to call it
+    pub name: String,
+    /// Where it is, if it is reached over HTTP
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    pub url: Option<String>,
+    /// A variable for its process; may be repeated
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+    /// A header for its requests; may be repeated
+    #[arg(long = "header", value_name = "NAME=VALUE")]
+    pub headers: Vec<String>,
+    /// Believe it when it says that a tool only reads
+    #[arg(long)]
+    pub trusted: bool,
+    /// Its command and arguments, after `--`
+    #[arg(last = true, required_unless_present = "url")]
+    pub command: Vec<String>,
+}
+
+const MCP_HELP: &str = "\
+Examples:
+  megaron mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  megaron mcp add web --url https://mcp.example/mcp
+  megaron mcp test files
+  megaron mcp import ~/.config/other-host/mcp.json";
+
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "Exits with 1 when something is wrong (✗). A remark (!) is not a failure.")]
 pub struct DoctorArgs {
     #[command(flatten)]
@@ -300,7 +353,9 @@ mod tests {
 
     #[test]
     fn the_words_of_help_fit_a_terminal() {
-        for text in [FIRST_STEPS, COMPLETIONS_HELP, SERVE_HELP, ASK_HELP, KEY_HELP, MODELS_HELP] {
+        for text in
+            [FIRST_STEPS, COMPLETIONS_HELP, SERVE_HELP, ASK_HELP, KEY_HELP, MODELS_HELP, MCP_HELP]
+        {
             for line in text.lines() {
                 assert!(line.chars().count() <= 100, "{line}");
             }

@@ -2,6 +2,7 @@
 
 pub mod edit;
 mod keys;
+pub mod lender;
 pub mod provider;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::{ConfigArgs, DataDir, Overrides};
 
 pub use keys::manual;
+use lender::Lenders;
 use provider::Provider;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +43,7 @@ pub struct Config {
     pub approvals: Approvals,
     /// By a name that the person gave.
     pub providers: BTreeMap<String, Provider>,
+    pub mcp: Lenders,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,6 +92,7 @@ impl Default for Config {
             models: Models::default(),
             approvals: Approvals::default(),
             providers: BTreeMap::new(),
+            mcp: Lenders::default(),
         }
     }
 }
@@ -229,6 +233,9 @@ pub fn effective(args: &ConfigArgs) -> anyhow::Result<String> {
     }
     for (name, provider) in &config.providers {
         text.push_str(&provider::written(name, &provider::shown(provider))?);
+    }
+    for (name, server) in &config.mcp.servers {
+        text.push_str(&lender::written(name, &lender::shown(server))?);
     }
     Ok(text)
 }

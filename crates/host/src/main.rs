@@ -9,6 +9,7 @@ mod detect;
 mod doctor;
 mod hall;
 mod key;
+mod lenders;
 mod logs;
 mod meters;
 mod minds;
@@ -43,6 +44,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Ask(args) => wait_for(ask::run(args)),
         Command::Key(args) => key::run(&args),
         Command::Models(args) => wait_for(minds::run(args)),
+        Command::Mcp(args) => wait_for(lenders::run(args)),
         Command::Doctor(args) => wait_for(doctor::run(args)),
         Command::Config(args) => {
             print!("{}", config::effective(&args)?);

@@ -1,6 +1,7 @@
 //! Builds every port and joins them: the only file that names the other rooms.
 
 use std::{
+    collections::BTreeMap,
     io,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -18,7 +19,7 @@ use tokio::net::TcpListener;
 
 use crate::{
     clock::SystemClock,
-    config::{Config, provider::Provider},
+    config::{Config, lender::Lender, provider::Provider},
     place, secrets,
 };
 
@@ -37,6 +38,7 @@ pub struct Plan {
 /// A server that is built and does not serve yet.
 pub struct Rooms {
     pub host: Arc<Host>,
+    servers: Arc<mcp::client::House>,
     edge: edge::Edge,
 }
 
@@ -65,6 +67,10 @@ impl Rooms {
             workspace,
         };
         let host = Host::start(ports, config.house()).await?;
+        let callback =
+            format!("http://{}/api/mcp/callback", place::reachable(listener.local_addr()?));
+        let lenders = lenders(&config)?;
+        let servers = mcp::client::House::open(&host, lenders, &data_dir, callback).await?;
         let settings = edge::Settings {
             trust_loopback,
             allowed_hosts: config.allowed_hosts,
@@ -72,8 +78,9 @@ impl Rooms {
             drain,
         };
         let keys = keys(&data_dir)?;
-        let edge = edge::Edge::new(host.clone(), keys, settings, listener, metrics)?;
-        Ok(Self { host, edge })
+        let edge =
+            edge::Edge::new(host.clone(), servers.clone(), keys, settings, listener, metrics)?;
+        Ok(Self { host, servers, edge })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -88,7 +95,9 @@ impl Rooms {
 
     /// Serves until `shutdown`, then lets running turns end and returns when everybody has left.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
-        self.edge.serve(shutdown).await
+        let served = self.edge.serve(shutdown).await;
+        self.servers.close().await;
+        served
     }
 }
 
@@ -128,6 +137,52 @@ pub fn models(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<dyn Models
         tracing::warn!(provider, problem, "a provider cannot be used as it is");
     }
     Ok(lineup)
+}
+
+/// The servers of tools of this configuration, each as its room reads it.
+fn lenders(config: &Config) -> anyhow::Result<BTreeMap<String, mcp::client::Settings>> {
+    let read = |(name, table): (&String, &Lender)| Ok((name.clone(), lender(name, table)?));
+    config.mcp.servers.iter().map(read).collect()
+}
+
+fn lender(name: &str, table: &Lender) -> anyhow::Result<mcp::client::Settings> {
+    let place = || format!("mcp.servers.{name}");
+    let settings = serde_json::to_value(table).and_then(serde_json::from_value);
+    let settings: mcp::client::Settings = settings.with_context(place)?;
+    let named = mcp::client::check_name(name);
+    let checked = named.and_then(|()| settings.check().map(drop));
+    checked.map_err(anyhow::Error::msg).with_context(place)?;
+    Ok(settings)
+}
+
+/// Whether a server of tools could be configured like this.
+pub fn check_lender(name: &str, table: &Lender) -> anyhow::Result<()> {
+    lender(name, table).map(drop)
+}
+
+/// What trying a server of tools came to.
+pub use mcp::client::Probed;
+
+pub async fn probe(data_dir: &Path, name: &str, table: &Lender) -> anyhow::Result<Probed> {
+    models::choose_tls();
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let probed = mcp::client::probe(name, lender(name, table)?, clock, data_dir).await;
+    probed.map_err(anyhow::Error::msg)
+}
+
+/// The servers in another program's list, and what is wrong with the others.
+pub fn import(text: &str) -> anyhow::Result<(BTreeMap<String, Lender>, Vec<String>)> {
+    let (servers, problems) = mcp::client::import(text).map_err(anyhow::Error::msg)?;
+    let read = |(name, settings): (String, mcp::client::Settings)| {
+        let mut table = serde_json::to_value(settings)?;
+        let defaults = serde_json::to_value(mcp::client::Settings::default())?;
+        if let (Some(table), Some(defaults)) = (table.as_object_mut(), defaults.as_object()) {
+            // What goes without saying need not be written.
+            table.retain(|key, value| defaults.get(key) != Some(value));
+        }
+        anyhow::Ok((name, serde_json::from_value(table)?))
+    };
+    Ok((servers.into_iter().map(read).collect::<anyhow::Result<_>>()?, problems))
 }
 
 /// Where every client of ours for servers on this machine begins.
