@@ -129,6 +129,11 @@ impl Running {
         Asking(self)
     }
 
+    /// Returns when nobody waits for this call any more.
+    pub async fn over(&self) {
+        self.steps.closed().await;
+    }
+
     pub fn awaits_person(&self) -> bool {
         self.questions.load(Ordering::Acquire) > 0
     }

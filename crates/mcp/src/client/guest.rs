@@ -25,7 +25,7 @@ use rmcp::{
 use serde_json::Value;
 use tokio::{
     sync::{Semaphore, watch},
-    time::timeout,
+    time::{sleep, timeout},
 };
 use url::Url;
 
@@ -41,6 +41,8 @@ use super::{
 const AT_ONCE: usize = 16;
 /// How long a server may take to ask for the folders it was told have changed.
 const LOOKING: Duration = Duration::from_secs(1);
+/// And then to take them in: no message tells when it has.
+const TAKING_IN: Duration = Duration::from_millis(100);
 
 pub struct Guest {
     pub server: String,
@@ -155,11 +157,16 @@ impl Guest {
             return;
         }
         let mut asked = self.asked.subscribe();
-        if peer.notify_roots_list_changed().await.is_ok() {
-            // One that does not care goes on with what it knows.
-            timeout(LOOKING, asked.changed()).await.ok();
+        if peer.notify_roots_list_changed().await.is_ok()
+            && timeout(LOOKING, asked.changed()).await.is_ok()
+        {
+            sleep(TAKING_IN).await;
         }
     }
+}
+
+fn cancelled() -> ErrorData {
+    ErrorData::internal_error("the call was cancelled", None)
 }
 
 fn busy() -> ErrorData {
@@ -191,7 +198,8 @@ impl ClientHandler for Guest {
         let running = self.running(&context)?;
         tokio::select! {
             answer = sample::answer(self, &running, params) => answer,
-            () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
+            () = context.ct.cancelled() => Err(cancelled()),
+            () = running.over() => Err(cancelled()),
         }
     }
 
@@ -211,7 +219,8 @@ impl ClientHandler for Guest {
         let running = self.running(&context)?;
         tokio::select! {
             answer = elicit::answer(self, &running, params) => Ok(answer),
-            () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
+            () = context.ct.cancelled() => Err(cancelled()),
+            () = running.over() => Err(cancelled()),
         }
     }
 }

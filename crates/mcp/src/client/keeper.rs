@@ -202,7 +202,7 @@ impl Keeper {
             }
         };
         self.failures = 0;
-        self.server.stand(Standing::Starting, None);
+        self.server.stand(Standing::Resting, None);
         connection.close().await;
         next
     }

@@ -1,7 +1,7 @@
 //! A house with servers, its fakes, and somebody who answers its questions.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -9,12 +9,13 @@ use std::{
 
 use kernel::{
     approvals::{Mode, Rules},
+    feed::{Feed, Heard},
     host::{Host, Settings},
     inbox::{CallError, Waiting},
     question::Decision,
     servers::{ServerInfo, Servers as _, Standing},
     toolbox::{Caller, Reply, ToolError},
-    update::SessionId,
+    update::{SessionId, Update},
 };
 use mcp::client::House;
 use serde_json::{Value, json};
@@ -44,11 +45,28 @@ impl Home {
     }
 
     pub async fn over(world: World, servers: Value, callback: &str, folder: TempDir) -> Self {
+        Self::build(world, servers, callback, folder, Mode::Full).await
+    }
+
+    /// One in which whatever changes something must be allowed.
+    pub async fn asking(servers: Value) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let world = World::new(Vec::<Script>::new());
+        Self::build(world, servers, "http://127.0.0.1:1/", folder, Mode::Ask).await
+    }
+
+    async fn build(
+        world: World,
+        servers: Value,
+        callback: &str,
+        folder: TempDir,
+        mode: Mode,
+    ) -> Self {
         let work = folder.path().join("work");
         std::fs::create_dir_all(&work).unwrap();
         let mut ports = world.ports();
         ports.workspace = work.canonicalize().unwrap();
-        let rules = Rules { mode: Mode::Full, ..Rules::default() };
+        let rules = Rules { mode, ..Rules::default() };
         let settings = Settings { rules, ..Settings::default() };
         let host = Host::start(ports, settings).await.unwrap();
         let servers: BTreeMap<String, mcp::client::Settings> =
@@ -146,9 +164,70 @@ impl Home {
         timeout(PATIENCE, wait).await.unwrap()
     }
 
+    /// The first question that is open once this one is not.
+    pub async fn question_after(&self, last: &Waiting) -> Waiting {
+        let wait = async {
+            loop {
+                let next = self.question().await;
+                if next.question.id != last.question.id {
+                    return next;
+                }
+            }
+        };
+        timeout(PATIENCE, wait).await.unwrap()
+    }
+
+    pub async fn until_quiet(&self) {
+        let wait = async {
+            while !self.host.questions().await.unwrap().is_empty() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(PATIENCE, wait).await.unwrap();
+    }
+
+    /// Calls a tool again and again until it says something like this.
+    pub async fn until_text(&self, tool: &str, fits: impl Fn(&str) -> bool) {
+        let wait = async {
+            while !fits(&self.text(tool, json!({})).await) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        timeout(PATIENCE, wait).await.unwrap();
+    }
+
+    /// Waits until the odd server has heard of these cancellations.
+    pub async fn until_cancelled(&self, reasons: &[&str]) {
+        let expected = json!(reasons).to_string();
+        self.until_text("cancelled", |said| said == expected).await;
+    }
+
+    pub async fn listen(&self, session: SessionId) -> Listener {
+        Listener { feed: self.host.feed(session, None).await.unwrap(), heard: VecDeque::new() }
+    }
+
     pub async fn answer(&self, waiting: &Waiting, value: Value) {
         let answer = Decision::Answer(value);
         self.host.decide(waiting.question.id, answer, "the test").await.unwrap();
+    }
+}
+
+/// Hears what a session publishes, one update at a time.
+pub struct Listener {
+    feed: Feed,
+    heard: VecDeque<Update>,
+}
+
+impl Listener {
+    pub async fn next(&mut self) -> Update {
+        loop {
+            if let Some(update) = self.heard.pop_front() {
+                return update;
+            }
+            if let Heard::Live(told) = timeout(PATIENCE, self.feed.next()).await.unwrap().unwrap() {
+                self.heard.extend(told.updates.iter().cloned());
+            }
+        }
     }
 }
 

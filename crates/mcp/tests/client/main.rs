@@ -2,5 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "all of it is a test")]
 
+mod asking;
 mod everything;
 mod home;
+mod hostile;
+mod keeping;
+mod web;
