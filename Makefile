@@ -10,7 +10,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: run build debug page test test-live test-rust test-page test-browser browser check lint deny bench clean
+.PHONY: run build debug page peers test test-live test-rust test-page test-browser browser check lint deny bench clean
 
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 RELEASE := $(TARGET)/release/megaron
@@ -52,7 +52,20 @@ test: test-rust test-page test-browser
 	      END { printf "%d tests passed: %d in Rust, %d of the page, %d in a browser\n", \
 	            rust + page + browser, rust, page, browser }' $(LOG)
 
-test-rust: page
+# Servers of others that the tests talk to, each in one version.
+PEER_LIST := crates/mcp/tests/peers
+PEERS := $(TARGET)/peers/.installed
+
+peers: $(PEERS)
+
+$(PEERS): $(PEER_LIST)/package.json $(PEER_LIST)/package-lock.json
+	@echo "installing the servers that the tests talk to"
+	@mkdir -p $(@D)
+	@cp $^ $(@D)
+	@cd $(@D) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+test-rust: page peers
 	@mkdir -p $(TARGET)
 	@: > $(LOG)
 	@if cargo nextest --version > /dev/null 2>&1; then \

@@ -93,6 +93,11 @@ impl Rooms {
         Ok(self.edge.login_url()?.replacen(&listening.to_string(), &reached.to_string(), 1))
     }
 
+    /// Returns when the servers of tools have been started, well or not.
+    pub async fn began(&self) {
+        self.servers.began().await;
+    }
+
     /// Serves until `shutdown`, then lets running turns end and returns when everybody has left.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
         let served = self.edge.serve(shutdown).await;

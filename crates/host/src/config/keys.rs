@@ -278,22 +278,22 @@ fn check_named(
 
 /// One provider as the file would say it.
 pub fn provider(name: &str, settings: &Provider) -> Result<String, toml::ser::Error> {
-    written(PROVIDER, name, &Table::try_from(settings)?)
+    Ok(written(PROVIDER, name, &Table::try_from(settings)?))
 }
 
 /// One server of tools as the file would say it.
 pub fn lender(name: &str, settings: &Lender) -> Result<String, toml::ser::Error> {
-    written(LENDER, name, &Table::try_from(settings)?)
+    Ok(written(LENDER, name, &Table::try_from(settings)?))
 }
 
-fn written(section: &str, name: &str, values: &Table) -> Result<String, toml::ser::Error> {
+fn written(section: &str, name: &str, values: &Table) -> String {
     let mut text = format!("\n[{}]\n", section.replacen("NAME", name, 1));
     for key in KEYS.iter().filter(|key| key.section == section) {
         if let Some(value) = values.get(key.name) {
             text.extend([key.name, " = ", &value.to_string(), "\n"]);
         }
     }
-    Ok(text)
+    text
 }
 
 type Pair<'a, 'i> = (&'a Spanned<std::borrow::Cow<'i, str>>, &'a Spanned<DeValue<'i>>);

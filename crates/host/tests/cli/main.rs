@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "all of it is a test")]
 
 mod home;
+mod lenders;
 mod models;
 
 use std::{
@@ -248,6 +249,8 @@ fn help_teaches() {
         (&["config", "--help"], "[providers.ollama]"),
         (&["models", "--help"], "detect --write"),
         (&["key", "--help"], "megaron key set anthropic"),
+        (&["mcp", "--help"], "megaron mcp import"),
+        (&["config", "--help"], "[mcp.servers.files]"),
         (&["completions", "bash"], "megaron"),
     ] {
         let ran = home.run(args);

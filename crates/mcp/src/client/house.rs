@@ -87,6 +87,12 @@ impl House {
         Ok(Arc::new(house))
     }
 
+    /// Returns when every server that is started with the house has been, well or not.
+    pub async fn began(&self) {
+        let servers: Vec<_> = self.kept().values().map(|kept| kept.server.clone()).collect();
+        future::join_all(servers.iter().map(|server| server.began())).await;
+    }
+
     /// Ends every server, and returns when their processes are gone.
     pub async fn close(&self) {
         let kept = std::mem::take(&mut *self.kept());

@@ -171,6 +171,15 @@ impl Server {
         link.ok_or_else(refused)
     }
 
+    /// Returns when its first start has come to something, or none is meant to.
+    pub async fn began(&self) {
+        if self.settings.lazy || !self.is_enabled() {
+            return;
+        }
+        // An error would mean that it is gone, which is as good.
+        self.stand.subscribe().wait_for(|stand| stand.settled > 0).await.ok();
+    }
+
     /// Tells its keeper; one that is gone has nothing left to do.
     pub async fn order(&self, order: Order) {
         self.orders.send(order).await.ok();

@@ -1,15 +1,9 @@
 //! Servers that hang, die, lie, flood or talk nonsense: they harm nobody but themselves.
 
 use kernel::servers::{Servers as _, Standing};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::home::{Home, odd};
-
-fn with(way: &str, more: Value) -> Value {
-    let mut settings = odd(way);
-    settings.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    settings
-}
 
 #[tokio::test]
 async fn a_server_that_dies_is_started_again() {
@@ -50,7 +44,9 @@ async fn a_server_that_never_starts_says_why_and_is_tried_again() {
 
 #[tokio::test]
 async fn a_call_that_hangs_is_given_up_and_its_server_told() {
-    let home = Home::new(json!({ "odd": with("calls", json!({ "call_seconds": 1 })) })).await;
+    let mut settings = odd("calls");
+    settings["call_seconds"] = 1.into();
+    let home = Home::new(json!({ "odd": settings })).await;
     home.until_ready("odd").await;
     let given_up = "nothing was heard of this call for 1 seconds; it was cancelled";
     assert_eq!(home.call("hang", json!({})).await, Err(given_up.into()));
