@@ -12,6 +12,7 @@ mod seed;
 mod server;
 mod storage;
 mod table;
+mod tools;
 
 use std::env;
 
@@ -24,13 +25,17 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == bare::COMMAND) {
         return bare::serve(&wanted[1..]);
     }
-    let measurements: [(&str, Measure); 6] = [
+    if wanted.first().is_some_and(|first| first == tools::COMMAND) {
+        return tools::lend();
+    }
+    let measurements: [(&str, Measure); 7] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
         ("history", history::history),
         ("latency", latency::measure),
         ("fan-out", fan_out::measure),
         ("storage", storage::measure),
+        ("tools", tools::measure),
     ];
     let mut table = Table::default();
     for (name, measure) in measurements {
