@@ -7,10 +7,11 @@ use rmcp::{
     RoleClient,
     model::{
         CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam,
-        InputRequiredResult, JsonObject, RequestId, ServerResult,
+        ElicitationAction, ErrorCode, InputRequiredResult, JsonObject, RequestId, ServerResult,
     },
     service::{Peer, PeerRequestOptions, ServiceError},
 };
+use serde_json::Value;
 use tokio::{
     sync::{mpsc, oneshot},
     time::{Instant, sleep},
@@ -18,11 +19,16 @@ use tokio::{
 
 use super::{
     calls::{Mark, Running, Step},
+    elicit,
     link::Link,
 };
 
 /// How often a server may come back with questions before it gives an answer.
 const ROUNDS: u32 = 10;
+/// How a server says that the person must visit an address first, and how often it may.
+const VISIT_FIRST: ErrorCode = ErrorCode(-32042);
+const VISITS: u32 = 2;
+const MOST_VISITS: usize = 4;
 /// So many steps of a call are told in a second, and the rest is left out.
 const TOLD: u32 = 20;
 
@@ -50,7 +56,14 @@ pub async fn make(link: &Link, wanted: Wanted<'_>, call: Call) -> Result<CallToo
         let mut sent_out = SentOut { peer: &link.peer, id: Some(sent.id) };
         let answer = watch.wait(sent.rx, &mut steps).await?;
         sent_out.id = None;
-        match answer.map_err(|error| explain(link, &error))? {
+        let answer = match answer {
+            Err(ServiceError::McpError(error)) if error.code == VISIT_FIRST && round < VISITS => {
+                visit_all(link, running, error.data).await?;
+                continue;
+            }
+            other => other.map_err(|error| explain(link, &error))?,
+        };
+        match answer {
             ServerResult::CallToolResult(result) => return Ok(result),
             ServerResult::InputRequiredResult(asked) => {
                 if asked.input_requests.as_ref().is_none_or(BTreeMap::is_empty) {
@@ -62,6 +75,20 @@ pub async fn make(link: &Link, wanted: Wanted<'_>, call: Call) -> Result<CallToo
         }
     }
     Err(format!("the server asked {ROUNDS} times for more and gave no result"))
+}
+
+/// Sends the person wherever the server wants them to have been before it does anything.
+async fn visit_all(link: &Link, running: &Running, data: Option<Value>) -> Result<(), String> {
+    let listed = data.as_ref().and_then(|data| data.get("elicitations")?.as_array());
+    for entry in listed.into_iter().flatten().take(MOST_VISITS) {
+        let params = serde_json::from_value(entry.clone());
+        let params = params.map_err(|_| "the server wants something that makes no sense")?;
+        let answer = elicit::answer(&link.guest, running, params).await;
+        if answer.action != ElicitationAction::Accept {
+            return Err("the server wanted the person to visit an address first".into());
+        }
+    }
+    Ok(())
 }
 
 /// Gets what the server wants to know first, and adds it to the call.
@@ -136,10 +163,14 @@ fn explain(link: &Link, error: &ServiceError) -> String {
     let server = &link.guest.server;
     match error {
         ServiceError::McpError(error) => link.guest.settings.hide(&error.message),
-        ServiceError::TransportClosed | ServiceError::TransportSend(_) => format!(
-            "the server {server} was lost in the middle of this call; whether it had its effect is \
-             not known"
-        ),
+        ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
+            // Its keeper looks whether it is there at all.
+            link.news.notify_one();
+            format!(
+                "the server {server} was lost in the middle of this call; whether it had its \
+                 effect is not known"
+            )
+        }
         other => link.guest.settings.hide(&other.to_string()),
     }
 }

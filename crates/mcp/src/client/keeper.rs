@@ -20,7 +20,7 @@ use super::{
     calls::Calls,
     guest::Guest,
     link::{Connection, LinkError, Road},
-    listing::{self, Listed},
+    listing::{self, ListError, Listed},
     offers::Offers,
     server::{Order, Server},
 };
@@ -164,10 +164,10 @@ impl Keeper {
         self.take(tools).await;
         let link = connection.link.clone();
         self.server.stand(Standing::Ready, Some(link.clone()));
-        let news = connection.news.clone();
+        let news = link.news.clone();
         let begun = Instant::now();
         let mut listed = begun;
-        let mut listing: Option<BoxFuture<'_, Result<Vec<Arc<Listed>>, String>>> = None;
+        let mut listing: Option<BoxFuture<'_, Result<Vec<Arc<Listed>>, ListError>>> = None;
         let next = loop {
             tokio::select! {
                 reason = connection.lost() => {
@@ -195,8 +195,12 @@ impl Keeper {
                     (listing, listed) = (None, Instant::now());
                     match fetched {
                         Ok(tools) => self.take(tools).await,
+                        Err(ListError::Lost(reason)) => {
+                            drop(connection);
+                            return self.fail(reason).await;
+                        }
                         // What is known is still better than nothing.
-                        Err(wrong) => self.server.log.note(&wrong),
+                        Err(ListError::Failed(wrong)) => self.server.log.note(&wrong),
                     }
                 }
             }
@@ -238,7 +242,7 @@ async fn connect(
     let road = Road { guest: Arc::new(guest), web, signin: server.signin.as_ref(), folder };
     let connection = road.connect().await?;
     let tools = listing::fetch(connection.link.peer.clone()).await;
-    Ok((connection, tools.map_err(LinkError::Failed)?))
+    Ok((connection, tools.map_err(|error| LinkError::Failed(error.reason()))?))
 }
 
 /// Returns when something else is wanted than going on to connect.

@@ -1,6 +1,6 @@
 //! A connection to a server: begun in whichever of the two ways the server knows.
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::HashMap, error::Error as _, path::PathBuf, sync::Arc, time::Duration};
 
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::{
@@ -12,7 +12,7 @@ use rmcp::{
     },
     transport::{
         StreamableHttpClientTransport, Transport,
-        streamable_http_client::StreamableHttpClientTransportConfig,
+        streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError},
     },
 };
 use tokio::{sync::Notify, task::JoinHandle, time::timeout};
@@ -37,12 +37,13 @@ pub struct Link {
     pub peer: Peer<RoleClient>,
     pub guest: Arc<Guest>,
     pub info: Option<Arc<ServerPeerInfo>>,
+    /// Told when the server has other tools than before, or may be gone.
+    pub news: Arc<Notify>,
 }
 
 /// A connection that lives; dropping it ends it.
 pub struct Connection {
     pub link: Arc<Link>,
-    pub news: Arc<Notify>,
     end: Ending,
     gone: JoinHandle<Result<QuitReason, tokio::task::JoinError>>,
     stop: Option<RunningServiceCancellationToken>,
@@ -153,8 +154,8 @@ impl Road<'_> {
         let stop = Some(service.cancellation_token());
         let gone = tokio::spawn(service.waiting());
         let subscription = subscribe(&peer, info.as_deref()).await;
-        let link = Arc::new(Link { peer, guest: self.guest.clone(), info });
-        Ok(Connection { link, news, end, gone, stop, _subscription: subscription })
+        let link = Arc::new(Link { peer, guest: self.guest.clone(), info, news });
+        Ok(Connection { link, end, gone, stop, _subscription: subscription })
     }
 
     fn explain(&self, error: &ClientInitializeError, end: &Ending) -> LinkError {
@@ -227,9 +228,13 @@ fn headers(settings: &super::settings::Settings) -> HashMap<HeaderName, HeaderVa
 }
 
 /// An error with all that led to it.
-fn whole(error: &(dyn std::error::Error + Send + Sync)) -> String {
+pub fn whole(error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
     let mut text = error.to_string();
-    let mut source = error.source();
+    // This one does not name its cause.
+    let mut source = match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(StreamableHttpError::Client(cause)) => cause.source(),
+        _ => error.source(),
+    };
     while let Some(cause) = source {
         let more = cause.to_string();
         if !text.contains(&more) {

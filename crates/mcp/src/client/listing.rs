@@ -31,12 +31,33 @@ pub struct Listed {
     pub raw: Tool,
 }
 
+/// Why a list did not come.
+pub enum ListError {
+    /// The server is not there any more.
+    Lost(String),
+    Failed(String),
+}
+
+impl ListError {
+    pub fn reason(self) -> String {
+        match self {
+            Self::Lost(reason) | Self::Failed(reason) => reason,
+        }
+    }
+}
+
 /// All that a server has, or why that cannot be known.
-pub async fn fetch(peer: Peer<RoleClient>) -> Result<Vec<Arc<Listed>>, String> {
+pub async fn fetch(peer: Peer<RoleClient>) -> Result<Vec<Arc<Listed>>, ListError> {
     match timeout(LISTING, all(&peer)).await {
         Ok(Ok(tools)) => Ok(tools.into_iter().map(|tool| Arc::new(read(tool))).collect()),
-        Ok(Err(error)) => Err(format!("its tools cannot be listed: {error}")),
-        Err(_) => Err(format!("it did not list its tools for {} seconds", LISTING.as_secs())),
+        Ok(Err(ServiceError::TransportSend(error))) => {
+            Err(ListError::Lost(super::link::whole(error.error.as_ref())))
+        }
+        Ok(Err(error)) => Err(ListError::Failed(format!("its tools cannot be listed: {error}"))),
+        Err(_) => {
+            let seconds = LISTING.as_secs();
+            Err(ListError::Failed(format!("it did not list its tools for {seconds} seconds")))
+        }
     }
 }
 

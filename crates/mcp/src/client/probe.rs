@@ -14,7 +14,7 @@ use super::{
     guest::Guest,
     house,
     link::{LinkError, Road},
-    listing,
+    listing::{self, ListError},
     logbook::Logbook,
     settings::Settings,
     signin::SignIn,
@@ -56,7 +56,8 @@ pub async fn probe(
     let listed = begun.elapsed().saturating_sub(connected);
     let info = connection.link.info.clone();
     connection.close().await;
-    let tools = tools?.iter().map(|tool| (tool.name.clone(), tool.warning.clone())).collect();
+    let tools = tools.map_err(ListError::reason)?;
+    let tools = tools.iter().map(|tool| (tool.name.clone(), tool.warning.clone())).collect();
     let protocol = info.map(|info| info.protocol_version.to_string()).unwrap_or_default();
     Ok(Probed { protocol, tools, connected, listed })
 }

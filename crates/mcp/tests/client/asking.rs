@@ -66,6 +66,20 @@ async fn a_person_may_decline_and_may_be_sent_elsewhere() {
 }
 
 #[tokio::test]
+async fn a_call_goes_on_once_the_person_has_been_where_the_server_wants_them() {
+    let home = home().await;
+    let answering = async {
+        let waiting = home.question().await;
+        let visit = About::Visit { text: "Pay".into(), url: "https://a.example/pay".into() };
+        assert_eq!(waiting.question.about, visit);
+        home.answer(&waiting, json!({})).await;
+    };
+    let (said, ()) = tokio::join!(home.text("pay", json!({})), answering);
+    assert_eq!(said, "paid");
+    home.servers.close().await;
+}
+
+#[tokio::test]
 async fn two_questions_of_one_call_are_asked_one_after_the_other() {
     let home = home().await;
     let answering = async {

@@ -6,7 +6,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use kernel::{question::About, servers::Servers as _};
+use kernel::question::About;
 use serde_json::{Value, json};
 
 use crate::home::{Home, peer};
@@ -23,7 +23,13 @@ struct OverHttp {
 
 impl OverHttp {
     fn start() -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        Self::start_at(port)
+    }
+
+    fn start_at(port: u16) -> Self {
         let mut child = Command::new("node")
             .args([&peer("server-everything"), "streamableHttp"])
             .env("PORT", port.to_string())
@@ -32,7 +38,7 @@ impl OverHttp {
             .spawn()
             .unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-        assert!(said.any(|line| line.unwrap().contains("listening")), "it ended");
+        assert!(said.any(|line| line.unwrap().contains("listening on port")), "it ended");
         // Read to the end, or it would stop at a full pipe.
         std::thread::spawn(move || said.for_each(drop));
         Self { child, port }
@@ -100,12 +106,15 @@ async fn a_server_over_http_that_goes_away_and_comes_back_is_found_again() {
     let url = format!("http://127.0.0.1:{}/mcp", server.port);
     let home = Home::new(json!({ "ref": { "url": url } })).await;
     home.until_ready("ref").await;
+    let port = server.port;
     drop(server);
     let lost = home.call("ref__echo", json!({ "message": "hi" })).await.unwrap_err();
     assert!(lost.contains("was lost"), "{lost}");
-    home.servers.restart("ref".into()).await.unwrap();
     let reason = home.until_failed("ref").await;
     assert!(reason.contains("error sending request"), "{reason}");
+    let _server = OverHttp::start_at(port);
+    home.until_ready("ref").await;
+    assert_eq!(home.text("ref__echo", json!({ "message": "hi" })).await, "Echo: hi");
     home.servers.close().await;
 }
 

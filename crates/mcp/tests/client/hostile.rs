@@ -1,5 +1,7 @@
 //! Servers that hang, die, lie, flood or talk nonsense: they harm nobody but themselves.
 
+use std::time::Duration;
+
 use kernel::servers::{Servers as _, Standing};
 use serde_json::json;
 
@@ -39,6 +41,18 @@ async fn a_server_that_never_starts_says_why_and_is_tried_again() {
     home.until("it was tried again", |home| home.info("absent").starts > 1).await;
     home.until_ready("good").await;
     assert_eq!(home.tools(), ["ping"]);
+    home.servers.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_says_nothing_is_given_up() {
+    let home = Home::new(json!({ "odd": odd("silent") })).await;
+    let failed = "it did not answer for 30 seconds";
+    // Time passes as fast as nothing happens.
+    while !matches!(&home.info("odd").standing, Standing::Failed { reason, .. } if reason == failed)
+    {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
     home.servers.close().await;
 }
 

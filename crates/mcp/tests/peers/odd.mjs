@@ -9,6 +9,7 @@ const text = (value) => ({ content: [{ type: "text", text: value }] });
 const tool = (name, more = {}) => ({ name, description: name, inputSchema: { type: "object" }, ...more });
 
 let asked = 0;
+let paid = 0;
 const waiting = new Map();
 const ask = (method, params) =>
   new Promise((answer) => {
@@ -57,7 +58,7 @@ let lists = 0;
 ways.storm = { tools: () => (lists++, [tool("lists"), tool("storm")]) };
 ways.calls = {
   tools: () => ["hang", "die", "nonsense", "large", "larger", "steps", "flood", "stderr", "form", "visit", "sample",
-    "roots", "ask_twice", "bad_url", "cancelled"].map((name) => tool(name)),
+    "roots", "ask_twice", "bad_url", "cancelled", "pay"].map((name) => tool(name)),
 };
 const cancelled = [];
 
@@ -112,6 +113,11 @@ const call = {
     text(JSON.stringify(await ask("elicitation/create", { mode: "url", message: "Pay", url: "file:///etc/passwd", elicitationId: "1" }))),
   sample: async () =>
     text(JSON.stringify(await ask("sampling/createMessage", { maxTokens: 100, systemPrompt: "Be brief.", messages: [{ role: "user", content: { type: "text", text: "Say hi" } }] }))),
+  pay: () => {
+    if (paid++) return text("paid");
+    const elicitations = [{ mode: "url", message: "Pay", url: "https://a.example/pay", elicitationId: "1" }];
+    throw { code: -32042, message: "pay first", data: { elicitations } };
+  },
   roots: async () => text(JSON.stringify(await ask("roots/list", {}))),
   first: () => {
     changing = [tool("second")];
@@ -152,6 +158,6 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
     const given = await answer[method](params ?? {}, id);
     if (given !== undefined) say({ id, result: given });
   } catch (error) {
-    say({ id, error: { code: error.code ?? -32603, message: error.message ?? String(error) } });
+    say({ id, error: { code: error.code ?? -32603, message: error.message ?? String(error), data: error.data } });
   }
 });
