@@ -24,6 +24,7 @@ mod sieve;
 mod signin;
 mod tool;
 mod vault;
+mod web;
 
 pub use house::House;
 pub use import::import;

@@ -25,6 +25,7 @@ use super::{
     settings::Way,
     sieve::Sieve,
     signin::SignIn,
+    web::Web,
 };
 
 /// How long a server may take to greet us.
@@ -124,7 +125,7 @@ impl Road<'_> {
         if let Some(token) = bearer {
             config = config.auth_header(token);
         }
-        let web = self.web.clone();
+        let web = Web { http: self.web.clone(), longest: settings.longest_message() };
         let Some(signin) = self.signin.filter(|_| !settings.has_own_key()) else {
             let wire = StreamableHttpClientTransport::with_client(web, config);
             return self.greet(wire, lifecycle, Ending::default()).await;

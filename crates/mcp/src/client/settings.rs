@@ -12,6 +12,17 @@ const CALL_SECONDS: u64 = 600;
 /// Too short to be a secret, and too likely to be part of an innocent word.
 const SHORTEST_SECRET: usize = 6;
 
+/// Headers that only the protocol itself may send.
+const RESERVED: &[&str] = &[
+    "accept",
+    "content-type",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+];
+
 /// Either a command or an address.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -134,8 +145,13 @@ impl Settings {
             return Err("args and env belong to a server with a command".into());
         }
         for (name, value) in &self.headers {
-            let named = HeaderName::try_from(name.as_str()).is_ok();
-            if !named || HeaderValue::try_from(value.as_str()).is_err() {
+            let named = HeaderName::try_from(name.as_str());
+            if named.is_ok_and(|name| RESERVED.contains(&name.as_str())) {
+                return Err(format!("the header `{name}` belongs to the protocol"));
+            }
+            if HeaderName::try_from(name.as_str()).is_err()
+                || HeaderValue::try_from(value.as_str()).is_err()
+            {
                 return Err(format!("the header `{name}` cannot be sent"));
             }
         }
@@ -245,6 +261,7 @@ mod tests {
             ("url = \"http://a/\"\nargs = [\"b\"]", "belong to a server with a command"),
             ("command = \"x\"\nbearer_env = \"T\"", "belong to a server with a url"),
             ("url = \"http://a/\"\nheaders = { \"a b\" = \"c\" }", "the header `a b`"),
+            ("url = \"http://a/\"\nheaders = { Accept = \"c\" }", "belongs to the protocol"),
             ("command = \"x\"\ncall_seconds = 0", "more than 0"),
             ("comand = \"x\"", "unknown field"),
         ] {

@@ -9,7 +9,7 @@ use rmcp::transport::{
 };
 use url::Url;
 
-use super::{settings::Settings, vault::Vault};
+use super::{settings::Settings, vault::Vault, web::Web};
 
 pub struct SignIn {
     kept: Kept,
@@ -31,11 +31,7 @@ impl SignIn {
     }
 
     /// A client that shows what was kept, and renews it when it has run out.
-    pub async fn client(
-        &self,
-        url: &str,
-        web: reqwest::Client,
-    ) -> Result<AuthClient<reqwest::Client>, AuthError> {
+    pub async fn client(&self, url: &str, web: Web) -> Result<AuthClient<Web>, AuthError> {
         let mut manager = self.manager(url).await?;
         manager.initialize_from_store().await?;
         Ok(AuthClient::new(web, manager))

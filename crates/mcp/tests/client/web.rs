@@ -82,6 +82,23 @@ async fn a_server_of_the_newest_kind_is_understood() {
     home.servers.close().await;
 }
 
+#[tokio::test]
+async fn an_answer_without_end_is_cut_off() {
+    let web = Web::start(&[]);
+    let mut settings = web.settings();
+    settings["web"]["call_seconds"] = 20.into();
+    let home = Home::with(World::new(Vec::<Script>::new()), settings, CALLBACK).await;
+    home.until_ready("web").await;
+    for tool in ["endless", "events"] {
+        let lost = home.call(tool, json!({})).await.unwrap_err();
+        println!("{lost}");
+        assert!(lost.contains("was lost") || lost.contains("closed"), "{lost}");
+        home.until_ready("web").await;
+        assert_eq!(home.text("who", json!({})).await, "refreshed 0, registered 0");
+    }
+    home.servers.close().await;
+}
+
 async fn sign_in_url(home: &Home) -> String {
     let away = |home: &Home| matches!(home.info("web").standing, Standing::NeedsSignIn { .. });
     home.until("it needs a sign-in", away).await;

@@ -35,7 +35,7 @@ const answer = {
     resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { tools: {} },
     serverInfo: { name: "web", version: "1" }, ttlMs: 0, cacheScope: "private",
   }),
-  "tools/list": () => ({ resultType: "complete", tools: [tool("greet"), tool("who"), tool("meta"), tool("revoke")], ttlMs: 0, cacheScope: "private" }),
+  "tools/list": () => ({ resultType: "complete", tools: [tool("greet"), tool("who"), tool("meta"), tool("revoke"), tool("endless"), tool("events")], ttlMs: 0, cacheScope: "private" }),
   "tools/call": ({ name, inputResponses, requestState, _meta }) => {
     if (name === "meta") return text(JSON.stringify(_meta));
     if (name === "who") return text(`refreshed ${refreshed}, registered ${registered}`);
@@ -93,6 +93,14 @@ const server = createServer(async (request, response) => {
     return json(response, 401, {}, { "www-authenticate": `Bearer resource_metadata="${home}/.well-known/oauth-protected-resource/mcp"` });
   if (request.method !== "POST") return json(response, 405, {});
   const { id, method, params } = JSON.parse(said);
+  if (["endless", "events"].includes(params?.name)) {
+    const kind = params.name === "events" ? "text/event-stream" : "application/json";
+    response.writeHead(200, { "content-type": kind });
+    response.write("data: ");
+    const more = () => { while (response.write("x".repeat(65536))); };
+    response.on("drain", more);
+    return more();
+  }
   if (id === undefined) return response.writeHead(202).end();
   if (!answer[method]) return json(response, 200, { jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } });
   json(response, 200, { jsonrpc: "2.0", id, result: answer[method](params ?? {}) });
