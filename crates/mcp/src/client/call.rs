@@ -20,7 +20,8 @@ use tokio::{
 use super::{
     calls::{Mark, Running, Step},
     elicit,
-    link::Link,
+    link::{LONGEST_REASON, Link, whole},
+    logbook::cut,
 };
 
 /// How often a server may come back with questions before it gives an answer.
@@ -166,8 +167,15 @@ fn explain(link: &Link, error: &ServiceError) -> String {
         ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
             // Its keeper looks whether it is there at all.
             link.news.notify_one();
+            let why = match error {
+                ServiceError::TransportSend(error) => {
+                    let why = link.guest.settings.hide(&whole(error.error.as_ref()));
+                    format!(" ({})", cut(&why, LONGEST_REASON))
+                }
+                _ => String::new(),
+            };
             format!(
-                "the server {server} was lost in the middle of this call; whether it had its \
+                "the server {server} was lost in the middle of this call{why}; whether it had its \
                  effect is not known"
             )
         }

@@ -30,6 +30,8 @@ const ORDERS: usize = 16;
 pub struct House {
     offers: Arc<Offers>,
     kept: Mutex<BTreeMap<String, Kept>>,
+    /// Held while something is added, removed or chosen: one at a time.
+    door: tokio::sync::Mutex<()>,
     host: Weak<Host>,
     catalog: Arc<dyn Catalog>,
     clock: Arc<dyn Clock>,
@@ -66,6 +68,7 @@ impl House {
         let house = Self {
             offers: Arc::new(Offers::new(ports.tools.clone())),
             kept: Mutex::default(),
+            door: tokio::sync::Mutex::default(),
             host: Arc::downgrade(host),
             catalog: ports.catalog.clone(),
             clock: ports.clock.clone(),
@@ -203,6 +206,7 @@ impl Servers for House {
             let settings: Settings = serde_json::from_value(settings)
                 .map_err(|error| ServerError::Wrong(error.to_string()))?;
             settings.check().map_err(ServerError::Wrong)?;
+            let _door = self.door.lock().await;
             if self.find(&name).is_some() {
                 return Err(ServerError::Taken(name));
             }
@@ -214,6 +218,7 @@ impl Servers for House {
 
     fn remove(&self, name: String) -> Changing<'_, ()> {
         async move {
+            let _door = self.door.lock().await;
             if self.known(&name)?.configured {
                 return Err(ServerError::Configured(name));
             }
@@ -229,6 +234,7 @@ impl Servers for House {
 
     fn change(&self, name: String, change: ServerChange) -> Changing<'_, ()> {
         async move {
+            let _door = self.door.lock().await;
             let server = self.known(&name)?;
             if let Some(tool) = change.tools.keys().find(|tool| !server.has_tool(tool)) {
                 return Err(ServerError::Wrong(format!("{name} has no tool named `{tool}`")));

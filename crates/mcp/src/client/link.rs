@@ -31,7 +31,7 @@ use super::{
 /// How long a server may take to greet us.
 pub const CONNECTING: Duration = Duration::from_secs(30);
 const SUBSCRIBING: Duration = Duration::from_secs(5);
-const LONGEST_REASON: usize = 500;
+pub const LONGEST_REASON: usize = 500;
 
 /// What calls need of a connection.
 pub struct Link {
