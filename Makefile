@@ -13,7 +13,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: run build debug page mcp-begins test test-live live keyring test-rust test-page test-browser test-mcp test-mcp-sdk test-mcp-python \
+.PHONY: run build debug page peers mcp-begins test test-live live keyring test-rust test-page test-browser test-mcp test-mcp-sdk test-mcp-python \
 	test-mcp-conformance test-mcp-client browser check lint deny bench clean
 
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -61,7 +61,20 @@ test: test-rust test-page test-browser
 	      END { printf "%d tests passed: %d in Rust, %d of the page, %d in a browser, %d with clients of MCP\n", \
 	            rust + page + browser + mcp, rust, page, browser, mcp }' $(LOG)
 
-test-rust: page
+# Servers of others that the tests talk to, each in one version.
+PEER_LIST := crates/mcp/tests/peers
+PEERS := $(TARGET)/peers/.installed
+
+peers: $(PEERS)
+
+$(PEERS): $(PEER_LIST)/package.json $(PEER_LIST)/package-lock.json
+	@echo "installing the servers that the tests talk to"
+	@mkdir -p $(@D)
+	@cp $^ $(@D)
+	@cd $(@D) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+test-rust: page peers
 	@mkdir -p $(TARGET)
 	@if ! $(HAS_KEYRING); then echo "skipping the test of a real keyring: \`make keyring\` installs one"; fi
 	@: > $(LOG)

@@ -10,6 +10,7 @@ use kernel::{
     host::{Host, Settings},
     ports::{Model, ModelError, Piece, Ports},
     prompt::Prompt,
+    servers::NoServers,
     toolbox::Toolbox,
     update::{Message, WhenBusy},
 };
@@ -79,7 +80,14 @@ async fn listen(folder: &std::path::Path) -> anyhow::Result<Vec<Duration>> {
     let key = keys.show()?.unwrap_or_default();
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let metrics: edge::Metrics = Arc::new(String::new);
-    let edge = edge::Edge::new(host.clone(), keys, edge::Settings::default(), listener, metrics)?;
+    let edge = edge::Edge::new(
+        host.clone(),
+        Arc::new(NoServers),
+        keys,
+        edge::Settings::default(),
+        listener,
+        metrics,
+    )?;
     let address = edge.address().to_string();
     tokio::spawn(edge.serve(std::future::pending()));
 

@@ -3,6 +3,7 @@
 //! Without arguments everything is measured; with some, only what has one of them in its name.
 
 mod bare;
+mod calls;
 mod client;
 mod fan_out;
 mod footprint;
@@ -27,7 +28,10 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == bare::COMMAND) {
         return bare::serve(&wanted[1..]);
     }
-    let measurements: [(&str, Measure); 8] = [
+    if wanted.first().is_some_and(|first| first == calls::COMMAND) {
+        return calls::lend();
+    }
+    let measurements: [(&str, Measure); 9] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
         ("history", history::history),
@@ -36,6 +40,7 @@ fn main() -> anyhow::Result<()> {
         ("storage", storage::measure),
         ("minds", minds::measure),
         ("search", search::measure),
+        ("calls", calls::measure),
     ];
     let mut table = Table::default();
     for (name, measure) in measurements {

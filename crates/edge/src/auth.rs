@@ -18,6 +18,7 @@ use kernel::ports::Clock;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
+    caco::mcp::CALLBACK,
     error::ApiError,
     keys::{Keys, secret},
     listen::Peer,
@@ -92,11 +93,13 @@ impl Access {
         let host = self.check_host(&parts.headers, &parts.uri)?;
         check_origin(&parts.headers, host)?;
         let acts = parts.method != Method::GET && parts.method != Method::HEAD;
-        if acts || is_protocol(parts.uri.path()) {
+        // Whoever comes back from signing in elsewhere comes from elsewhere.
+        let returns = !acts && parts.uri.path() == CALLBACK;
+        if acts || (is_protocol(parts.uri.path()) && !returns) {
             check_site(&parts.headers)?;
         }
         let open = matches!(parts.uri.path(), "/healthz" | "/login" | "/login.css");
-        if open || self.is_owner(parts) { Ok(()) } else { Err(Refusal::Unknown) }
+        if open || returns || self.is_owner(parts) { Ok(()) } else { Err(Refusal::Unknown) }
     }
 
     /// A name that an attacker controls may resolve to us; it is still not ours.

@@ -69,6 +69,10 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, "AGENT_CALL_REJECTED", message)
     }
 
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, "CONFLICT", message)
+    }
+
     pub fn busy() -> Self {
         let message = "Session is busy processing another message";
         Self::new(StatusCode::CONFLICT, "SESSION_BUSY", message)

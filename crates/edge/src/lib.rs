@@ -19,7 +19,7 @@ mod v1;
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, middleware, response::IntoResponse as _, routing::get};
-use kernel::host::Host;
+use kernel::{host::Host, servers::Servers};
 use tokio::{net::TcpListener, sync::watch};
 use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -66,6 +66,7 @@ pub struct Edge {
 /// What every handler may lean on.
 struct App {
     host: Arc<Host>,
+    servers: Arc<dyn Servers>,
     clients: Clients,
     access: Arc<Access>,
     closing: socket::Closing,
@@ -83,6 +84,7 @@ struct App {
         (name = "messages", description = "Speaking to an agent, and stopping it."),
         (name = "approvals", description = "What waits for the person, and what they have allowed."),
         (name = "models", description = "Who may answer, and what was used."),
+        (name = "mcp", description = "Servers of tools, and what was chosen for each."),
         (name = "preferences", description = "What the person chose last."),
         (name = "access", description = "Ways in for clients that cannot send headers."),
         (name = "v1", description = "Our models for other programs, in the words they know."),
@@ -94,6 +96,7 @@ struct Described;
 impl Edge {
     pub fn new(
         host: Arc<Host>,
+        servers: Arc<dyn Servers>,
         keys: Keys,
         settings: Settings,
         listener: TcpListener,
@@ -108,7 +111,7 @@ impl Edge {
             codes: Codes::default(),
         });
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
-        let app = Arc::new(App { host, clients, access, closing, metrics });
+        let app = Arc::new(App { host, servers, clients, access, closing, metrics });
         Ok(Self { app, listener, settings, mcp: None })
     }
 

@@ -42,7 +42,7 @@ pub enum Command {
     Serve(ServeArgs),
     /// Ask something and stream the answer to the terminal
     Ask(AskArgs),
-    /// Speak MCP over stdin and stdout, for programs that start their servers themselves
+    /// Speak MCP over stdin and stdout; list, try, add and remove servers of tools
     Mcp(McpArgs),
     /// See what waits for you, answer it, and take back what you allowed
     Approvals(ApprovalsArgs),
@@ -222,6 +222,8 @@ Exit codes:
 #[derive(Clone, Debug, Args)]
 #[command(after_help = MCP_HELP)]
 pub struct McpArgs {
+    #[command(subcommand)]
+    pub action: Option<McpAction>,
     #[command(flatten)]
     pub home: DataDir,
     /// Where sessions work that name no folder of their own, if no server is running
@@ -236,12 +238,18 @@ pub struct McpArgs {
 }
 
 const MCP_HELP: &str = "\
-Passes messages between a client and the running server; when there is none, one runs for as long
+Without a command it passes messages between a client and the running server; when there is none, one runs for as long
 as the client stays. Nothing but messages goes to stdout; remarks go to stderr. Clients that speak
 HTTP can go to /mcp of the server instead, with the API key as bearer token.
 
 Example, in the settings of a client:
-  { \"mcpServers\": { \"megaron\": { \"command\": \"megaron\", \"args\": [\"mcp\"] } } }";
+  { \"mcpServers\": { \"megaron\": { \"command\": \"megaron\", \"args\": [\"mcp\"] } } }
+
+The commands are about servers of others, whose tools your agents use:
+  megaron mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
+  megaron mcp add web --url https://mcp.example/mcp
+  megaron mcp test files
+  megaron mcp import ~/.config/other-host/mcp.json";
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = KEY_HELP)]
@@ -352,6 +360,41 @@ Examples:
   megaron usage
   megaron usage --days 1
   megaron usage --json | jq .total.cost";
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum McpAction {
+    /// Print every server of tools, and how it stands if ours is running
+    List,
+    /// Connect to a server, list its tools and say how long that took; exits with 1 if it fails
+    Test { name: String },
+    /// Add a server to config.toml
+    Add(McpAddArgs),
+    /// Remove a server from config.toml
+    Remove { name: String },
+    /// Add the servers of another program's mcp.json
+    Import { file: PathBuf },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct McpAddArgs {
+    /// What to call it
+    pub name: String,
+    /// Where it is, if it is reached over HTTP
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    pub url: Option<String>,
+    /// A variable for its process; may be repeated
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+    /// A header for its requests; may be repeated
+    #[arg(long = "header", value_name = "NAME=VALUE")]
+    pub headers: Vec<String>,
+    /// Believe it when it says that a tool only reads
+    #[arg(long)]
+    pub trusted: bool,
+    /// Its command and arguments, after `--`
+    #[arg(last = true, required_unless_present = "url")]
+    pub command: Vec<String>,
+}
 
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Exits with 1 when something is wrong (✗). A remark (!) is not a failure.")]

@@ -2,6 +2,7 @@
 
 pub mod edit;
 mod keys;
+pub mod lender;
 mod limbs;
 pub mod provider;
 #[cfg(test)]
@@ -29,6 +30,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::{ConfigArgs, DataDir, Overrides};
 
 pub use keys::manual;
+use lender::Lenders;
 pub use limbs::{Sandbox, Shell, Web};
 use provider::Provider;
 
@@ -47,6 +49,7 @@ pub struct Config {
     pub web: Web,
     /// By a name that the person gave.
     pub providers: BTreeMap<String, Provider>,
+    pub mcp: Lenders,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,6 +101,7 @@ impl Default for Config {
             shell: Shell::default(),
             web: Web::default(),
             providers: BTreeMap::new(),
+            mcp: Lenders::default(),
         }
     }
 }
@@ -266,6 +270,9 @@ pub fn effective(args: &ConfigArgs) -> anyhow::Result<String> {
     }
     for (name, provider) in &config.providers {
         text.push_str(&provider::written(name, &provider::shown(provider))?);
+    }
+    for (name, server) in &config.mcp.servers {
+        text.push_str(&lender::written(name, &lender::shown(server))?);
     }
     Ok(text)
 }

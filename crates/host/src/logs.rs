@@ -24,6 +24,7 @@ pub fn in_colour() -> bool {
     io::stderr().is_terminal() && !set("NO_COLOR") && !dumb
 }
 
+/// Others tell of every message, which is for those who ask to hear it.
 fn filter(usual: &str) -> anyhow::Result<EnvFilter> {
     for name in ["MEGARON_LOG", "RUST_LOG"] {
         let Ok(wanted) = std::env::var(name) else { continue };
@@ -32,5 +33,5 @@ fn filter(usual: &str) -> anyhow::Result<EnvFilter> {
                 .map_err(|error| anyhow::anyhow!("{name} is not a log filter: {error}"));
         }
     }
-    Ok(EnvFilter::new(usual))
+    Ok(EnvFilter::new(format!("{usual},rmcp=error")))
 }

@@ -12,6 +12,7 @@ mod doctor;
 mod hall;
 mod inbox;
 mod key;
+mod lenders;
 mod logs;
 mod meters;
 mod minds;
@@ -46,6 +47,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Serve(args) => wait_for(serve::run(args)),
         Command::Ask(args) => wait_for(ask::run(args)),
+        Command::Mcp(McpArgs { action: Some(action), home, .. }) => {
+            wait_for(lenders::run(action, &home))
+        }
         Command::Mcp(args) => wait_for(bridge::run(args)),
         Command::Approvals(args) => wait_for(inbox::run(args)),
         Command::Key(args) => key::run(&args),

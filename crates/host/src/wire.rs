@@ -1,6 +1,7 @@
 //! Builds every port and joins them: the only file that names the other rooms.
 
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
     io,
     net::SocketAddr,
@@ -21,7 +22,7 @@ use tokio::net::TcpListener;
 
 use crate::{
     clock::SystemClock,
-    config::{self, Config, provider::Provider},
+    config::{self, Config, lender::Lender, provider::Provider},
     place, secrets, vault,
 };
 
@@ -43,6 +44,7 @@ pub struct Plan {
 pub struct Rooms {
     pub host: Arc<Host>,
     pub models: Arc<Lineup>,
+    servers: Arc<mcp::client::House>,
     edge: edge::Edge,
 }
 
@@ -76,6 +78,10 @@ impl Rooms {
         let host = Host::start(ports, config.house()).await?;
         lend(&host, &config.shell.allow);
         tools::add_social(&host);
+        let callback =
+            format!("http://{}/api/mcp/callback", place::reachable(listener.local_addr()?));
+        let lenders = lenders(&config)?;
+        let servers = mcp::client::House::open(&host, lenders, &data_dir, callback).await?;
         let settings = edge::Settings {
             trust_loopback,
             allowed_hosts: config.allowed_hosts,
@@ -83,11 +89,12 @@ impl Rooms {
             drain,
         };
         let keys = keys(&data_dir)?;
-        let edge = edge::Edge::new(host.clone(), keys, settings, listener, metrics)?;
+        let edge =
+            edge::Edge::new(host.clone(), servers.clone(), keys, settings, listener, metrics)?;
         let house = mcp::server::House::new(host.clone());
         let door = mcp::server::door(house, mcp::server::Limits::default());
         let edge = edge.with_mcp(edge::Guest::new(door));
-        Ok(Self { host, models, edge })
+        Ok(Self { host, models, servers, edge })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -100,9 +107,16 @@ impl Rooms {
         Ok(self.edge.login_url()?.replacen(&listening.to_string(), &reached.to_string(), 1))
     }
 
+    /// Returns when the servers of tools have been started, well or not.
+    pub async fn began(&self) {
+        self.servers.began().await;
+    }
+
     /// Serves until `shutdown`, then lets running turns end and returns when everybody has left.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
-        self.edge.serve(shutdown).await
+        let served = self.edge.serve(shutdown).await;
+        self.servers.close().await;
+        served
     }
 }
 
@@ -194,6 +208,52 @@ pub fn models(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<Lineup>> {
     let providers = config.providers.iter().map(settings).collect::<anyhow::Result<_>>()?;
     let env = |name: &str| std::env::var(name).ok();
     Ok(Arc::new(Lineup::build(&config.default_model, providers, env)?))
+}
+
+/// The servers of tools of this configuration, each as its room reads it.
+fn lenders(config: &Config) -> anyhow::Result<BTreeMap<String, mcp::client::Settings>> {
+    let read = |(name, table): (&String, &Lender)| Ok((name.clone(), lender(name, table)?));
+    config.mcp.servers.iter().map(read).collect()
+}
+
+fn lender(name: &str, table: &Lender) -> anyhow::Result<mcp::client::Settings> {
+    let place = || format!("mcp.servers.{name}");
+    let settings = serde_json::to_value(table).and_then(serde_json::from_value);
+    let settings: mcp::client::Settings = settings.with_context(place)?;
+    let named = mcp::client::check_name(name);
+    let checked = named.and_then(|()| settings.check().map(drop));
+    checked.map_err(anyhow::Error::msg).with_context(place)?;
+    Ok(settings)
+}
+
+/// Whether a server of tools could be configured like this.
+pub fn check_lender(name: &str, table: &Lender) -> anyhow::Result<()> {
+    lender(name, table).map(drop)
+}
+
+/// What trying a server of tools came to.
+pub use mcp::client::Probed;
+
+pub async fn probe(data_dir: &Path, name: &str, table: &Lender) -> anyhow::Result<Probed> {
+    models::choose_tls();
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let probed = mcp::client::probe(name, lender(name, table)?, clock, data_dir).await;
+    probed.map_err(anyhow::Error::msg)
+}
+
+/// The servers in another program's list, and what is wrong with the others.
+pub fn import(text: &str) -> anyhow::Result<(BTreeMap<String, Lender>, Vec<String>)> {
+    let (servers, problems) = mcp::client::import(text).map_err(anyhow::Error::msg)?;
+    let read = |(name, settings): (String, mcp::client::Settings)| {
+        let mut table = serde_json::to_value(settings)?;
+        let defaults = serde_json::to_value(mcp::client::Settings::default())?;
+        if let (Some(table), Some(defaults)) = (table.as_object_mut(), defaults.as_object()) {
+            // What goes without saying need not be written.
+            table.retain(|key, value| defaults.get(key) != Some(value));
+        }
+        anyhow::Ok((name, serde_json::from_value(table)?))
+    };
+    Ok((servers.into_iter().map(read).collect::<anyhow::Result<_>>()?, problems))
 }
 
 /// Where every client of ours begins.

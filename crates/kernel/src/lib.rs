@@ -19,6 +19,7 @@ pub mod ports;
 pub mod prompt;
 pub mod question;
 pub mod roster;
+pub mod servers;
 pub mod session;
 pub mod state;
 pub mod tasks;

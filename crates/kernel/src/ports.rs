@@ -91,10 +91,13 @@ pub enum Shelf {
     AppletState,
     /// What the person has allowed for good.
     Grants,
+    /// Servers of tools that were added, and what was chosen for each.
+    Servers,
 }
 
 impl Shelf {
-    pub const ALL: [Self; 4] = [Self::Preferences, Self::Clients, Self::AppletState, Self::Grants];
+    pub const ALL: [Self; 5] =
+        [Self::Preferences, Self::Clients, Self::AppletState, Self::Grants, Self::Servers];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -102,6 +105,7 @@ impl Shelf {
             Self::Clients => "clients",
             Self::AppletState => "applet-state",
             Self::Grants => "grants",
+            Self::Servers => "servers",
         }
     }
 }

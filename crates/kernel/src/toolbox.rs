@@ -240,6 +240,11 @@ impl Toolbox {
         self.tools().get(name).is_some_and(|tool| tool.server() != Some(server))
     }
 
+    /// Whether a tool of our own has this name.
+    pub fn is_ours(&self, name: &str) -> bool {
+        self.tools().get(name).is_some_and(|tool| tool.server().is_none())
+    }
+
     /// What this caller may call, by name.
     pub fn specs(&self, caller: &Caller) -> Vec<ToolSpec> {
         let tools = self.tools();

@@ -8,6 +8,7 @@ mod frames;
 mod grants;
 mod hear;
 mod list;
+pub mod mcp;
 mod messages;
 mod names;
 mod patterns;
@@ -47,6 +48,11 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(usage::models))
         .routes(routes!(usage::usage))
         .routes(routes!(budgets::show, budgets::change, budgets::reset))
+        .routes(routes!(mcp::list, mcp::add))
+        .routes(routes!(mcp::change, mcp::remove))
+        .routes(routes!(mcp::restart))
+        .routes(routes!(mcp::logs))
+        .route(mcp::CALLBACK, axum::routing::get(mcp::callback))
         .routes(routes!(upgrade::token))
         .route("/ws", axum::routing::get(upgrade::shared))
         .route("/caco/ws", axum::routing::get(upgrade::own))

@@ -6,6 +6,7 @@ mod bad_input;
 mod budgets;
 mod common;
 mod inbox;
+mod mcp;
 mod messages;
 mod models;
 mod mounted;

@@ -138,6 +138,11 @@ impl Client {
         self.call(self.request(Method::GET, &format!("/api/usage?days={days}"))).await
     }
 
+    /// Servers of tools, as they stand.
+    pub async fn lenders(&self) -> anyhow::Result<Value> {
+        self.call(self.request(Method::GET, "/api/mcp/servers")).await
+    }
+
     pub async fn cancel(&self, session: &str) -> anyhow::Result<()> {
         let request = self.request(Method::POST, &format!("/api/sessions/{session}/cancel"));
         self.call::<Value>(request).await.map(drop)

@@ -41,6 +41,8 @@ const USAGE: u8 = 2;
 const UNREACHABLE: u8 = 3;
 const CANCELLED: u8 = 130;
 
+/// How long servers of tools may take to be of use to a question.
+const GATHERING: Duration = Duration::from_secs(10);
 /// How long a server of our own may take to end; by then its one turn is over, or nobody waits.
 const DRAIN: Duration = Duration::from_millis(200);
 
@@ -126,7 +128,10 @@ pub async fn own(data_dir: PathBuf, workspace: &Path) -> anyhow::Result<Rooms> {
     let plan = Plan { data_dir, workspace, trust_loopback: false, drain: DRAIN, config };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     // Nobody reads the counters of so short a life.
-    Rooms::build(plan, listener, Arc::new(String::new)).await
+    let rooms = Rooms::build(plan, listener, Arc::new(String::new)).await?;
+    // Who comes later is not asked for anything.
+    tokio::time::timeout(GATHERING, rooms.began()).await.ok();
+    Ok(rooms)
 }
 
 /// Without one the server may still let us in: it may trust this machine.

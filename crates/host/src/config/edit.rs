@@ -7,6 +7,7 @@ use toml_edit::{DocumentMut, Item, Value};
 
 use super::{
     Config,
+    lender::{self, Lender},
     provider::{self, Provider},
 };
 use crate::place;
@@ -43,13 +44,36 @@ pub fn set_keyring(data_dir: &Path, provider: &str, is_there: bool) -> anyhow::R
 
 /// Adds providers whose names are free.
 pub fn add(data_dir: &Path, providers: &[(&str, &Provider)]) -> anyhow::Result<()> {
+    let table = |(name, provider): &(&str, &Provider)| provider::written(name, provider);
+    append(data_dir, providers.iter().map(table).collect::<Result<_, _>>()?)
+}
+
+/// Adds servers of tools whose names are free.
+pub fn lend(data_dir: &Path, lenders: &[(&str, &Lender)]) -> anyhow::Result<()> {
+    let table = |(name, lender): &(&str, &Lender)| lender::written(name, lender);
+    append(data_dir, lenders.iter().map(table).collect::<Result<_, _>>()?)
+}
+
+/// Takes a server of tools out; says whether it was there.
+pub fn return_to(data_dir: &Path, name: &str) -> anyhow::Result<bool> {
+    let mut found = false;
+    edit(data_dir, |text| {
+        let mut document: DocumentMut = text.parse()?;
+        let servers = document.get_mut("mcp").and_then(|mcp| mcp.get_mut("servers"));
+        let servers = servers.and_then(Item::as_table_like_mut);
+        found = servers.is_some_and(|servers| servers.remove(name).is_some());
+        Ok(document.to_string())
+    })?;
+    Ok(found)
+}
+
+fn append(data_dir: &Path, tables: Vec<String>) -> anyhow::Result<()> {
     edit(data_dir, |text| {
         let mut text = text.to_owned();
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
-        for (name, provider) in providers {
-            let table = provider::written(name, provider)?;
+        for table in tables {
             // A new file need not begin with an empty line.
             text.push_str(if text.is_empty() { table.trim_start() } else { &table });
         }

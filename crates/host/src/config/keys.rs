@@ -7,7 +7,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::provider::Provider;
+use super::{lender::Lender, provider::Provider};
 
 pub struct Key {
     /// Empty at the top of the file.
@@ -148,14 +148,46 @@ pub const KEYS: &[Key] = &[
         "{ input = 3.0, output = 15.0 }",
         "US dollars for a million tokens, also cache_read and cache_write; absent: as known.",
     ),
+    key(LENDER, "command", "\"npx\"", "A program that speaks MCP over its pipes."),
+    key(LENDER, "args", "[\"-y\", \"some-server\"]", "Its arguments."),
+    key(LENDER, "env", "{ TOKEN = \"...\" }", "Variables for it, besides HOME, PATH and the like."),
+    key(LENDER, "pass_env", "[\"GITHUB_TOKEN\"]", "Variables of the server that it gets as well."),
+    key(LENDER, "cwd", "\"/home/me/notes\"", "Where it works; absent: in the workspace."),
+    key(
+        LENDER,
+        "url",
+        "\"https://mcp.example/mcp\"",
+        "Or where a server is, instead of a command.",
+    ),
+    key(LENDER, "headers", "{ \"X-Team\" = \"home\" }", "To send with every request."),
+    key(LENDER, "bearer_env", "\"MCP_TOKEN\"", "The variable with a token; absent: you sign in."),
+    key(LENDER, "client_id", "\"megaron\"", "How it knows us, if clients cannot register."),
+    key(LENDER, "scopes", "[\"read\"]", "What to ask for when signing in; absent: as it says."),
+    key(LENDER, "enabled", "true", "Whether it is used."),
+    key(LENDER, "trusted", "false", "Whether its word counts when it says that a tool only reads."),
+    key(LENDER, "lazy", "false", "Start it when it is first needed, not with the server."),
+    key(
+        LENDER,
+        "sampling",
+        "\"deny\"",
+        "Whether it may use the session's model: ask, deny or allow.",
+    ),
+    key(LENDER, "call_seconds", "600", "A call of which nothing is heard for so long is given up."),
+    key(LENDER, "result_bytes", "4194304", "How much of a result is kept."),
+    key(LENDER, "disabled_tools", "[\"delete_all\"]", "Tools that nobody gets."),
 ];
 
 /// The section of keys that every provider has, whatever its name.
 const PROVIDER: &str = "providers.NAME";
 const PROVIDERS: &str = "providers";
+/// And those of every server of tools.
+const LENDER: &str = "mcp.servers.NAME";
+const LENDERS: &str = "mcp.servers";
+/// Sections whose tables have names of their own.
+const NAMED: &[(&str, &str)] = &[(PROVIDERS, PROVIDER), (LENDERS, LENDER)];
 
 pub const EXAMPLES: &str = r#"
-Providers, for example:
+Providers and servers of tools, for example:
 
   [providers.anthropic]
   kind = "anthropic"
@@ -172,6 +204,10 @@ Providers, for example:
   [providers.llamacpp]
   kind = "openai-chat"
   base_url = "http://127.0.0.1:8080/v1"
+
+  [mcp.servers.files]
+  command = "npx"
+  args = ["-y", "@modelcontextprotocol/server-filesystem", "."]
 "#;
 
 const fn key(
@@ -232,12 +268,17 @@ pub fn check(text: &str) -> Result<(), Unknown> {
         if KEYS.iter().any(|key| key.section.is_empty() && key.name == section) {
             continue;
         }
-        if section != PROVIDERS && !KEYS.iter().any(|key| key.section == section) {
+        let known = [PROVIDERS, "mcp"].contains(&section);
+        if !known && !KEYS.iter().any(|key| key.section == section) {
             return Err(unknown(text, &name.span(), "", section));
         }
         let DeValue::Table(inner) = value.get_ref() else { continue };
         if section == PROVIDERS {
-            check_providers(text, inner)?;
+            check_named(text, inner, PROVIDERS, PROVIDER)?;
+            continue;
+        }
+        if section == "mcp" {
+            check_lenders(text, inner)?;
             continue;
         }
         for (name, _) in in_order(inner) {
@@ -249,17 +290,35 @@ pub fn check(text: &str) -> Result<(), Unknown> {
     Ok(())
 }
 
+fn check_lenders(text: &str, section: &DeTable<'_>) -> Result<(), Unknown> {
+    for (name, value) in in_order(section) {
+        match value.get_ref() {
+            DeValue::Table(servers) if name.get_ref() == "servers" => {
+                check_named(text, servers, LENDERS, LENDER)?;
+            }
+            _ if name.get_ref() == "servers" => (),
+            _ => return Err(unknown(text, &name.span(), "mcp", name.get_ref())),
+        }
+    }
+    Ok(())
+}
+
 /// Their names are free, their keys are not.
-fn check_providers(text: &str, providers: &DeTable<'_>) -> Result<(), Unknown> {
-    for (provider, value) in in_order(providers) {
+fn check_named(
+    text: &str,
+    tables: &DeTable<'_>,
+    sections: &str,
+    section: &str,
+) -> Result<(), Unknown> {
+    for (table, value) in in_order(tables) {
         let DeValue::Table(inner) = value.get_ref() else {
-            return Err(unknown(text, &provider.span(), PROVIDERS, provider.get_ref()));
+            return Err(unknown(text, &table.span(), sections, table.get_ref()));
         };
         for (name, _) in in_order(inner) {
-            if !KEYS.iter().any(|key| key.section == PROVIDER && key.name == name.get_ref()) {
-                let mut unknown = unknown(text, &name.span(), PROVIDER, name.get_ref());
+            if !KEYS.iter().any(|key| key.section == section && key.name == name.get_ref()) {
+                let mut unknown = unknown(text, &name.span(), section, name.get_ref());
                 for path in [&mut unknown.key, &mut unknown.nearest] {
-                    *path = path.replacen("NAME", provider.get_ref(), 1);
+                    *path = path.replacen("NAME", table.get_ref(), 1);
                 }
                 return Err(unknown);
             }
@@ -270,14 +329,22 @@ fn check_providers(text: &str, providers: &DeTable<'_>) -> Result<(), Unknown> {
 
 /// One provider as the file would say it.
 pub fn provider(name: &str, settings: &Provider) -> Result<String, toml::ser::Error> {
-    let values = Table::try_from(settings)?;
-    let mut text = format!("\n[{PROVIDERS}.{name}]\n");
-    for key in KEYS.iter().filter(|key| key.section == PROVIDER) {
+    Ok(written(PROVIDER, name, &Table::try_from(settings)?))
+}
+
+/// One server of tools as the file would say it.
+pub fn lender(name: &str, settings: &Lender) -> Result<String, toml::ser::Error> {
+    Ok(written(LENDER, name, &Table::try_from(settings)?))
+}
+
+fn written(section: &str, name: &str, values: &Table) -> String {
+    let mut text = format!("\n[{}]\n", section.replacen("NAME", name, 1));
+    for key in KEYS.iter().filter(|key| key.section == section) {
         if let Some(value) = values.get(key.name) {
             text.extend([key.name, " = ", &value.to_string(), "\n"]);
         }
     }
-    Ok(text)
+    text
 }
 
 type Pair<'a, 'i> = (&'a Spanned<std::borrow::Cow<'i, str>>, &'a Spanned<DeValue<'i>>);
@@ -296,7 +363,10 @@ fn unknown(text: &str, at: &Range<usize>, section: &str, name: &str) -> Unknown 
 /// The known key or section that looks most like it, wherever it belongs.
 fn nearest(section: &str, name: &str) -> String {
     let sections = KEYS.iter().map(|key| key.section).filter(|known| !known.is_empty());
-    let sections = sections.map(|known| if known == PROVIDER { PROVIDERS } else { known });
+    let sections = sections.map(|known| {
+        let named = NAMED.iter().find(|(_, section)| *section == known);
+        named.map_or(known, |(sections, _)| sections)
+    });
     let sections = sections.map(|known| (known.to_owned(), likeness(name, known)));
     let keys = KEYS.iter().map(|key| {
         // Between equals, the one in the same section.
@@ -352,6 +422,10 @@ mod tests {
                 Value::Table(inner) if name == PROVIDERS => {
                     let keys = inner["NAME"].as_table().unwrap().keys();
                     there.extend(keys.map(|key| path(PROVIDER, key)));
+                }
+                Value::Table(inner) if name == "mcp" => {
+                    let keys = inner["servers"]["NAME"].as_table().unwrap().keys();
+                    there.extend(keys.map(|key| path(LENDER, key)));
                 }
                 Value::Table(inner) => there.extend(inner.keys().map(|key| path(name, key))),
                 _ => there.push(name.clone()),

@@ -71,7 +71,7 @@ pub enum Kind {
 pub use super::keys::provider as written;
 
 /// Stands for what must not be shown.
-const HIDDEN: &str = "(hidden)";
+pub const HIDDEN: &str = "(hidden)";
 
 /// The same without what may be a secret: the values of headers, a password in an address.
 pub fn shown(provider: &Provider) -> Provider {
@@ -85,7 +85,7 @@ pub fn shown(provider: &Provider) -> Provider {
     shown
 }
 
-fn without_user(url: &str) -> String {
+pub fn without_user(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let host = rest.find('/').unwrap_or(rest.len());
     match rest[..host].rfind('@') {

@@ -9,6 +9,8 @@ use std::{
     process::{Child, ChildStdout, Command, Output, Stdio},
 };
 
+use serde_json::Value;
+
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -184,6 +186,25 @@ impl Server {
     pub fn stop(self) -> Ran {
         self.process.signal(Signal::TERM);
         self.process.wait()
+    }
+
+    /// The status and the JSON that answer a request with this key.
+    pub fn ask(&self, method: &str, path: &str, key: &str, body: Option<&Value>) -> (u16, Value) {
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let (host, length) = (&self.addr, body.len());
+        let mut stream = TcpStream::connect(&self.addr).unwrap();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\
+             Connection: close\r\n\r\n{body}"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, serde_json::from_str(body).unwrap())
     }
 
     /// The status of a request with this key.

@@ -5,6 +5,7 @@ mod approvals;
 mod commands;
 mod home;
 mod keyring;
+mod lenders;
 mod models;
 mod provider;
 mod secrets;
@@ -258,6 +259,8 @@ fn help_teaches() {
         (&["config", "--help"], "day_usd = 5.0"),
         (&["usage", "--help"], "megaron usage --days 1"),
         (&["key", "--help"], "megaron key set anthropic"),
+        (&["mcp", "--help"], "megaron mcp import"),
+        (&["config", "--help"], "[mcp.servers.files]"),
         (&["completions", "bash"], "megaron"),
     ] {
         let ran = home.run(args);

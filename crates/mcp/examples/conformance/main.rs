@@ -8,7 +8,7 @@ mod lendable;
 use std::sync::Arc;
 
 use edge::{Edge, Guest, Keys, Settings};
-use kernel::host::Host;
+use kernel::{host::Host, servers::NoServers};
 use mcp::server::{House, Limits, door_to};
 use testkit::World;
 use tokio::net::TcpListener;
@@ -29,7 +29,9 @@ async fn main() {
     let settings = Settings { trust_loopback: true, ..Settings::default() };
     let keys = Keys::open(home.path().join("key")).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let edge = Edge::new(host, keys, settings, listener, Arc::new(String::new)).unwrap();
+    let edge =
+        Edge::new(host, Arc::new(NoServers), keys, settings, listener, Arc::new(String::new))
+            .unwrap();
     println!("listening on http://{}", edge.address());
     edge.with_mcp(Guest::new(door)).serve(std::future::pending()).await.unwrap();
 }

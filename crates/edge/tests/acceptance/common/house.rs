@@ -3,7 +3,10 @@
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use edge::{Edge, Keys, Settings};
-use kernel::host::Host;
+use kernel::{
+    host::Host,
+    servers::{NoServers, Servers},
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::{ScriptedModel, World, model::Script};
@@ -17,6 +20,7 @@ pub struct House {
     pub guest: Arc<ScriptedModel>,
     folder: TempDir,
     settings: Settings,
+    servers: Arc<dyn Servers>,
     server: Option<Server>,
 }
 
@@ -38,11 +42,19 @@ impl House {
         Self::with(world, Settings::default()).await
     }
 
+    pub async fn serving(world: World, servers: Arc<dyn Servers>) -> Self {
+        Self::build(world, Settings::default(), servers).await
+    }
+
     pub async fn with(world: World, settings: Settings) -> Self {
+        Self::build(world, settings, Arc::new(NoServers)).await
+    }
+
+    async fn build(world: World, settings: Settings, servers: Arc<dyn Servers>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("work")).unwrap();
         let mut house =
-            Self { world, guest: ScriptedModel::new([]), folder, settings, server: None };
+            Self { world, guest: ScriptedModel::new([]), folder, settings, servers, server: None };
         house.start().await;
         house
     }
@@ -72,6 +84,7 @@ impl House {
         ports.workspace = self.workspace();
         ports.models = Arc::new(WithGuest { own: ports.models, guest: self.guest.clone() });
         let (keys, settings) = (self.keys(), self.settings.clone());
+        let servers = self.servers.clone();
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -83,7 +96,8 @@ impl House {
             let host = Host::start(ports, kernel::host::Settings::default()).await.unwrap();
             host.recover().await;
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let edge = Edge::new(host, keys, settings, listener, Arc::new(String::new)).unwrap();
+            let edge =
+                Edge::new(host, servers, keys, settings, listener, Arc::new(String::new)).unwrap();
             let edge = edge.with_mcp(mounted::guest());
             let (address, login_url) = (edge.address(), edge.login_url().unwrap());
             tokio::spawn(async move {

@@ -1,0 +1,96 @@
+//! A server's tool as the toolbox knows it.
+
+use std::sync::Arc;
+
+use futures::{FutureExt as _, future::BoxFuture};
+use kernel::toolbox::{Call, Deed, Detail, Reply, Risk, Tool, ToolSpec};
+use serde_json::{Map, Value};
+
+use super::{
+    call::{self, Wanted},
+    listing::Listed,
+    result,
+    server::Server,
+};
+
+pub struct Lent {
+    spec: ToolSpec,
+    listed: Arc<Listed>,
+    server: Arc<Server>,
+}
+
+impl Lent {
+    pub fn new(name: String, listed: Arc<Listed>, server: Arc<Server>) -> Self {
+        let schema = listed.schema.value.clone();
+        let spec = ToolSpec { name, description: listed.description.clone(), schema };
+        Self { spec, listed, server }
+    }
+
+    /// A server that is not trusted may say what it likes of its tools: it is a stranger's word.
+    fn only_reads(&self) -> bool {
+        self.server.settings.trusted && self.listed.only_reads
+    }
+
+    /// The arguments, if they are what the tool takes.
+    fn args(&self, args: &Value) -> Result<Map<String, Value>, String> {
+        let args = match args {
+            Value::Null => Map::new(),
+            Value::Object(args) => args.clone(),
+            _ => return Err("the arguments must be an object".into()),
+        };
+        let whole = Value::Object(args);
+        self.listed
+            .schema
+            .check(&whole)
+            .map_err(|wrong| format!("the arguments do not fit {}: {wrong}", self.spec.name))?;
+        match whole {
+            Value::Object(args) => Ok(args),
+            _ => Ok(Map::new()),
+        }
+    }
+}
+
+impl Tool for Lent {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn title(&self, _: &Value) -> String {
+        let title = self.listed.title.as_deref().unwrap_or(&self.listed.name);
+        format!("{title} ({})", self.server.name)
+    }
+
+    fn parallel(&self) -> bool {
+        self.only_reads()
+    }
+
+    fn server(&self) -> Option<&str> {
+        Some(&self.server.name)
+    }
+
+    fn foresee<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Deed, String>> {
+        async {
+            self.args(&call.args)?;
+            let risk = if self.only_reads() { Risk::Reads } else { Risk::Acts };
+            let detail = Detail::Arguments { args: call.args.clone() };
+            Ok(Deed { risk, detail, subjects: Vec::new() })
+        }
+        .boxed()
+    }
+
+    fn run(&self, call: Call) -> BoxFuture<'_, Result<Reply, String>> {
+        async move {
+            let args = self.args(&call.args)?;
+            let link = self.server.link(&call, &self.spec.name).await?;
+            let settings = &self.server.settings;
+            let wanted = Wanted {
+                tool: &self.listed.name,
+                offered: &self.spec.name,
+                args,
+                idle: settings.idle(),
+            };
+            result::read(call::make(&link, wanted, call).await?, settings.result_bytes)
+        }
+        .boxed()
+    }
+}
