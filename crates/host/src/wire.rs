@@ -13,6 +13,7 @@ use kernel::{
     host::Host,
     ports::{Briefing, Clock, Ports},
     toolbox::Toolbox,
+    visit::NoAgents,
 };
 use tokio::net::TcpListener;
 
@@ -62,6 +63,7 @@ impl Rooms {
             ledger: store.clone(),
             attic: store,
             models: models.clone(),
+            agents: Arc::new(NoAgents),
             tools: Arc::new(toolbox),
             clock,
             briefing,

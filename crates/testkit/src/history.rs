@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use kernel::update::{Answer, Entry, Fact, Seq};
+use kernel::{
+    update::{Answer, Entry, Fact, Seq},
+    visit,
+};
 use uuid::Uuid;
 
 /// The first rule a history breaks, if it breaks one: places have no hole, turns do not overlap,
@@ -19,7 +22,10 @@ pub fn check(entries: &[Entry]) -> Result<(), String> {
 struct Reader {
     last: Seq,
     queued: HashSet<Seq>,
+    model: String,
     in_turn: bool,
+    /// An agent answers in this turn.
+    visited: bool,
     compacting: bool,
     step: Option<Seq>,
     calls: HashSet<String>,
@@ -33,10 +39,11 @@ impl Reader {
         rule((seq.0 == 1) == matches!(fact, Fact::Opened { .. }), "it begins with being opened")?;
         self.last = *seq;
         match fact {
-            Fact::Opened { .. }
-            | Fact::Renamed { .. }
+            Fact::Opened { model, .. } | Fact::ModelChanged { model } => {
+                self.model.clone_from(model);
+            }
+            Fact::Renamed { .. }
             | Fact::EnvHinted { .. }
-            | Fact::ModelChanged { .. }
             | Fact::ModeChanged { .. }
             | Fact::ContextChanged { .. }
             | Fact::Observed => (),
@@ -77,11 +84,14 @@ impl Reader {
                 let known = queued.is_none_or(|place| self.queued.remove(&place));
                 rule(known, "who is called had been waiting")?;
                 self.in_turn = true;
+                self.visited = visit::names_agent(&self.model);
             }
             Fact::StepStarted { .. } => {
                 rule(self.in_turn, "steps are part of a turn")?;
                 rule(self.step.is_none(), "steps do not overlap")?;
-                rule(self.calls.is_empty(), "tools return before the next step")?;
+                // An agent goes on while something that it began is still being done.
+                let returned = self.calls.is_empty() || self.visited;
+                rule(returned, "tools return before a model is asked again")?;
                 self.step = Some(*seq);
             }
             Fact::Answered(Answer { step, calls, .. }) => {

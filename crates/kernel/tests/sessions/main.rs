@@ -8,3 +8,4 @@ mod remembering;
 mod speaking;
 mod spending;
 mod support;
+mod visiting;
