@@ -108,6 +108,8 @@ pub enum Means {
     AllowAlways,
     RejectOnce,
     RejectAlways,
+    /// Neither a yes nor a no that we know.
+    Other,
 }
 
 /// The models and the agents together, as clients choose among them.

@@ -76,7 +76,8 @@ impl Means {
 /// Whether a yes or a no says all that the agent wants to know.
 fn is_plain(options: &[Choice]) -> bool {
     let alone = |it: &Choice| options.iter().filter(|other| other.means == it.means).count() == 1;
-    options.iter().all(alone) && options.iter().any(|it| it.means.allows())
+    let known = |it: &Choice| it.means != Means::Other && alone(it);
+    options.iter().all(known) && options.iter().any(|it| it.means.allows())
 }
 
 /// The option of this kind that lasts least. What is allowed for longer, the house remembers: its
