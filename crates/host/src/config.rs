@@ -1,5 +1,6 @@
 //! `<data-dir>/config.toml`: what it may say, what it says, and what holds when it says nothing.
 
+pub mod agent;
 pub mod edit;
 mod keys;
 pub mod provider;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::{ConfigArgs, DataDir, Overrides};
 
+use agent::Agent;
 pub use keys::manual;
 use provider::Provider;
 
@@ -60,10 +62,13 @@ pub struct Sessions {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Agents {
     pub calls_per_minute: NonZeroUsize,
     pub depth: NonZeroUsize,
+    /// Those with minds of their own, by a name that the person gave.
+    #[serde(flatten)]
+    pub named: BTreeMap<String, Agent>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -117,6 +122,7 @@ impl Default for Agents {
         Self {
             calls_per_minute: const { NonZeroUsize::new(10).unwrap() },
             depth: const { NonZeroUsize::new(2).unwrap() },
+            named: BTreeMap::new(),
         }
     }
 }
@@ -163,6 +169,9 @@ impl Config {
         config.budgets.check().context("[budgets]")?;
         for name in config.providers.keys() {
             provider::check_name(name)?;
+        }
+        for (name, agent) in &config.agents.named {
+            agent::check(name, agent)?;
         }
         Ok(config)
     }
@@ -259,6 +268,9 @@ pub fn effective(args: &ConfigArgs) -> anyhow::Result<String> {
     }
     for (name, provider) in &config.providers {
         text.push_str(&provider::written(name, &provider::shown(provider))?);
+    }
+    for (name, agent) in &config.agents.named {
+        text.push_str(&agent::written(name, &agent::shown(agent))?);
     }
     Ok(text)
 }

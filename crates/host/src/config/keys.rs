@@ -7,7 +7,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::provider::Provider;
+use super::{agent::Agent, provider::Provider};
 
 pub struct Key {
     /// Empty at the top of the file.
@@ -125,11 +125,21 @@ pub const KEYS: &[Key] = &[
         "{ input = 3.0, output = 15.0 }",
         "US dollars for a million tokens, also cache_read and cache_write; absent: as known.",
     ),
+    key(
+        AGENT,
+        "command",
+        "\"gemini\"",
+        "A program that speaks the Agent Client Protocol; it answers sessions as agent/NAME.",
+    ),
+    key(AGENT, "args", "[\"--experimental-acp\"]", "What to start it with."),
+    key(AGENT, "env", "{ \"LANG\" = \"C\" }", "Variables to add to those of the server."),
 ];
 
-/// The section of keys that every provider has, whatever its name.
+/// The sections of keys that every provider and every agent has, whatever its name.
 const PROVIDER: &str = "providers.NAME";
 const PROVIDERS: &str = "providers";
+const AGENT: &str = "agents.NAME";
+const AGENTS: &str = "agents";
 
 pub const EXAMPLES: &str = r#"
 Providers, for example:
@@ -214,10 +224,19 @@ pub fn check(text: &str) -> Result<(), Unknown> {
         }
         let DeValue::Table(inner) = value.get_ref() else { continue };
         if section == PROVIDERS {
-            check_providers(text, inner)?;
+            for (name, value) in in_order(inner) {
+                let DeValue::Table(inner) = value.get_ref() else {
+                    return Err(unknown(text, &name.span(), PROVIDERS, name.get_ref()));
+                };
+                check_named(text, PROVIDER, name.get_ref(), inner)?;
+            }
             continue;
         }
-        for (name, _) in in_order(inner) {
+        for (name, value) in in_order(inner) {
+            if let (AGENTS, DeValue::Table(inner)) = (section, value.get_ref()) {
+                check_named(text, AGENT, name.get_ref(), inner)?;
+                continue;
+            }
             if !KEYS.iter().any(|key| key.section == section && key.name == name.get_ref()) {
                 return Err(unknown(text, &name.span(), section, name.get_ref()));
             }
@@ -226,20 +245,15 @@ pub fn check(text: &str) -> Result<(), Unknown> {
     Ok(())
 }
 
-/// Their names are free, their keys are not.
-fn check_providers(text: &str, providers: &DeTable<'_>) -> Result<(), Unknown> {
-    for (provider, value) in in_order(providers) {
-        let DeValue::Table(inner) = value.get_ref() else {
-            return Err(unknown(text, &provider.span(), PROVIDERS, provider.get_ref()));
-        };
-        for (name, _) in in_order(inner) {
-            if !KEYS.iter().any(|key| key.section == PROVIDER && key.name == name.get_ref()) {
-                let mut unknown = unknown(text, &name.span(), PROVIDER, name.get_ref());
-                for path in [&mut unknown.key, &mut unknown.nearest] {
-                    *path = path.replacen("NAME", provider.get_ref(), 1);
-                }
-                return Err(unknown);
+/// Its name is free, its keys are not.
+fn check_named(text: &str, kind: &str, own: &str, inner: &DeTable<'_>) -> Result<(), Unknown> {
+    for (name, _) in in_order(inner) {
+        if !KEYS.iter().any(|key| key.section == kind && key.name == name.get_ref()) {
+            let mut unknown = unknown(text, &name.span(), kind, name.get_ref());
+            for path in [&mut unknown.key, &mut unknown.nearest] {
+                *path = path.replacen("NAME", own, 1);
             }
+            return Err(unknown);
         }
     }
     Ok(())
@@ -247,14 +261,22 @@ fn check_providers(text: &str, providers: &DeTable<'_>) -> Result<(), Unknown> {
 
 /// One provider as the file would say it.
 pub fn provider(name: &str, settings: &Provider) -> Result<String, toml::ser::Error> {
-    let values = Table::try_from(settings)?;
-    let mut text = format!("\n[{PROVIDERS}.{name}]\n");
-    for key in KEYS.iter().filter(|key| key.section == PROVIDER) {
+    Ok(section(PROVIDERS, PROVIDER, name, &Table::try_from(settings)?))
+}
+
+/// One agent as the file would say it.
+pub fn agent(name: &str, settings: &Agent) -> Result<String, toml::ser::Error> {
+    Ok(section(AGENTS, AGENT, name, &Table::try_from(settings)?))
+}
+
+fn section(kind: &str, keys: &str, name: &str, values: &Table) -> String {
+    let mut text = format!("\n[{kind}.{name}]\n");
+    for key in KEYS.iter().filter(|key| key.section == keys) {
         if let Some(value) = values.get(key.name) {
             text.extend([key.name, " = ", &value.to_string(), "\n"]);
         }
     }
-    Ok(text)
+    text
 }
 
 type Pair<'a, 'i> = (&'a Spanned<std::borrow::Cow<'i, str>>, &'a Spanned<DeValue<'i>>);
@@ -273,7 +295,11 @@ fn unknown(text: &str, at: &Range<usize>, section: &str, name: &str) -> Unknown 
 /// The known key or section that looks most like it, wherever it belongs.
 fn nearest(section: &str, name: &str) -> String {
     let sections = KEYS.iter().map(|key| key.section).filter(|known| !known.is_empty());
-    let sections = sections.map(|known| if known == PROVIDER { PROVIDERS } else { known });
+    let sections = sections.map(|known| match known {
+        PROVIDER => PROVIDERS,
+        AGENT => AGENTS,
+        known => known,
+    });
     let sections = sections.map(|known| (known.to_owned(), likeness(name, known)));
     let keys = KEYS.iter().map(|key| {
         // Between equals, the one in the same section.
@@ -326,11 +352,13 @@ mod tests {
         let mut there = Vec::new();
         for (name, value) in &Table::try_from(config).unwrap() {
             match value {
-                Value::Table(inner) if name == PROVIDERS => {
-                    let keys = inner["NAME"].as_table().unwrap().keys();
-                    there.extend(keys.map(|key| path(PROVIDER, key)));
+                Value::Table(inner) => {
+                    let named = inner.get("NAME").and_then(Value::as_table);
+                    let keys = named.into_iter().flat_map(Table::keys);
+                    there.extend(keys.map(|key| path(&path(name, "NAME"), key)));
+                    let keys = inner.keys().filter(|key| *key != "NAME");
+                    there.extend(keys.map(|key| path(name, key)));
                 }
-                Value::Table(inner) => there.extend(inner.keys().map(|key| path(name, key))),
                 _ => there.push(name.clone()),
             }
         }

@@ -71,7 +71,7 @@ pub enum Kind {
 pub use super::keys::provider as written;
 
 /// Stands for what must not be shown.
-const HIDDEN: &str = "(hidden)";
+pub const HIDDEN: &str = "(hidden)";
 
 /// The same without what may be a secret: the values of headers, a password in an address.
 pub fn shown(provider: &Provider) -> Provider {
