@@ -63,13 +63,19 @@ pub struct Guests {
 }
 
 struct Guest {
+    invitation: Arc<Invitation>,
+    /// Those who are here go when this does.
+    visitors: Mutex<HashMap<SessionId, mpsc::Sender<Job>>>,
+}
+
+/// How visitors come here.
+struct Invitation {
     name: String,
     settings: Settings,
     offers: Vec<Offer>,
     /// Where what they complain of is kept.
     log: Option<PathBuf>,
     health: Mutex<Health>,
-    visitors: Mutex<HashMap<SessionId, mpsc::Sender<Job>>>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -94,15 +100,14 @@ impl Guests {
     ) -> Self {
         let guest = |(name, settings): (String, Settings)| {
             let log = logs.as_ref().map(|logs| logs.join(format!("agent-{name}.log")));
-            let guest = Guest {
+            let invitation = Arc::new(Invitation {
                 name: name.clone(),
                 settings,
                 offers: offers.to_vec(),
                 log,
                 health: Mutex::default(),
-                visitors: Mutex::default(),
-            };
-            (name, Arc::new(guest))
+            });
+            (name, Arc::new(Guest { invitation, visitors: Mutex::default() }))
         };
         Self { guests: settings.into_iter().map(guest).collect() }
     }
@@ -110,17 +115,17 @@ impl Guests {
 
 impl Agents for Guests {
     fn list(&self) -> Vec<ModelInfo> {
-        let info = |guest: &Arc<Guest>| ModelInfo {
-            id: model_of(&guest.name),
-            name: format!("{} (agent)", guest.name),
+        let info = |name: &String| ModelInfo {
+            id: model_of(name),
+            name: format!("{name} (agent)"),
             cost: 0.0,
             payer: "its own sign-in".to_owned(),
         };
-        self.guests.values().map(info).collect()
+        self.guests.keys().map(info).collect()
     }
 
     fn find(&self, id: &str) -> Option<Arc<dyn Agent>> {
-        let guest = self.guests.values().find(|guest| model_of(&guest.name) == id)?;
+        let (_, guest) = self.guests.iter().find(|(name, _)| model_of(name) == id)?;
         Some(Arc::new(Reception(guest.clone())))
     }
 }
@@ -130,7 +135,7 @@ struct Reception(Arc<Guest>);
 
 impl Agent for Reception {
     fn name(&self) -> &str {
-        &self.0.name
+        &self.0.invitation.name
     }
 
     fn visit(&self, visit: Visit) -> BoxStream<'static, Result<Doing, ModelError>> {
@@ -145,21 +150,28 @@ impl Agent for Reception {
 
 impl Guest {
     /// To the visitor of this session; invites one if there is none.
-    fn send(self: &Arc<Self>, job: Job) -> Result<(), ModelError> {
+    fn send(&self, job: Job) -> Result<(), ModelError> {
         let session = job.visit.session;
         let mut visitors = self.visitors();
         visitors.retain(|_, jobs| !jobs.is_closed());
         let jobs = visitors.entry(session).or_insert_with(|| {
             let (jobs, waiting) = mpsc::channel(WAITING);
-            tokio::spawn(self.clone().receive(waiting));
+            tokio::spawn(self.invitation.clone().receive(waiting));
             jobs
         });
         jobs.try_send(job).map_err(|_| {
-            let message = format!("{} has not yet stopped what it did before", self.name);
+            let message = format!("{} has not yet stopped what it did before", self.invitation.name);
             ModelError::new(Failure::Overloaded, message)
         })
     }
 
+    fn visitors(&self) -> MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Job>>> {
+        self.visitors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Invitation {
+    /// Lets a visitor answer, and another when it has left, until nobody can call it any more.
     async fn receive(self: Arc<Self>, mut jobs: mpsc::Receiver<Job>) {
         let mut visitor: Option<Visitor> = None;
         loop {
@@ -295,10 +307,6 @@ impl Guest {
 
     fn health(&self) -> MutexGuard<'_, Health> {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn visitors(&self) -> MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Job>>> {
-        self.visitors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
