@@ -160,7 +160,8 @@ impl Guest {
             jobs
         });
         jobs.try_send(job).map_err(|_| {
-            let message = format!("{} has not yet stopped what it did before", self.invitation.name);
+            let message =
+                format!("{} has not yet stopped what it did before", self.invitation.name);
             ModelError::new(Failure::Overloaded, message)
         })
     }
@@ -192,12 +193,14 @@ impl Invitation {
                         continue;
                     }
                     () = sleep(IDLE) => {
-                        visitor = None;
+                        show_out(&mut visitor).await;
                         continue;
                     }
                 },
             };
-            let Some(Job { visit, doings }) = job else { return };
+            let Some(Job { visit, doings }) = job else {
+                return show_out(&mut visitor).await;
+            };
             if let Err(trouble) = self.answer(&mut visitor, visit, &doings).await {
                 let error = self.explain(&trouble, visitor.as_mut()).await;
                 if !trouble.is_passing() {
@@ -307,6 +310,12 @@ impl Invitation {
 
     fn health(&self) -> MutexGuard<'_, Health> {
         self.health.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn show_out(visitor: &mut Option<Visitor>) {
+    if let Some(visitor) = visitor.take() {
+        visitor.leave().await;
     }
 }
 

@@ -15,14 +15,14 @@ use tokio::{
 
 /// How long one message may be, in bytes.
 pub const LONGEST: usize = 8 * 1024 * 1024;
-/// How many lines may be something else.
+/// How many lines in a row may be something else.
 const NOISE: usize = 1000;
 /// How many messages may wait to be looked at, and to be written.
 const WAITING: usize = 4;
 /// How long the other side may take to read.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Methods of a JSON-RPC error.
+/// What is wrong, in numbers.
 pub mod code {
     pub const METHOD_NOT_FOUND: i64 = -32601;
     pub const INVALID_PARAMS: i64 = -32602;
@@ -128,6 +128,7 @@ async fn read(mut reader: impl AsyncBufRead + Unpin, hears: mpsc::Sender<Result<
         };
         match understand(&line) {
             Some(heard) => {
+                noise = 0;
                 if hears.send(Ok(heard)).await.is_err() {
                     return;
                 }

@@ -41,6 +41,8 @@ const SETTLING: Duration = Duration::from_mins(2);
 const GRACE: Duration = Duration::from_secs(5);
 /// How much it may ask for at once.
 const REQUESTS: usize = 64;
+/// How often it may speak between two turns.
+const OVERHEARD: usize = 10_000;
 
 /// Where what an agent does is told.
 pub type Doings = mpsc::Sender<Result<Doing, ModelError>>;
@@ -128,16 +130,23 @@ impl Visitor {
 
     /// Returns when it has left by itself. Whatever it says or wants meanwhile is of no interest.
     pub async fn idle(&mut self) -> Broken {
-        loop {
-            match self.line.hear().await {
-                Err(broken) => return broken,
-                Ok(heard) => {
-                    if let Err(broken) = self.overhear(heard).await {
-                        return broken;
-                    }
-                }
+        for _ in 0..OVERHEARD {
+            let overheard = match self.line.hear().await {
+                Ok(heard) => self.overhear(heard).await,
+                Err(broken) => Err(broken),
+            };
+            if let Err(broken) = overheard {
+                return broken;
             }
         }
+        Broken::Flood
+    }
+
+    /// Shows it out, and gives it a moment to put its things in order.
+    pub async fn leave(self) {
+        let Self { mut process, line, .. } = self;
+        drop(line);
+        process.ended().await;
     }
 
     /// How its program ended, for a person.

@@ -142,6 +142,9 @@ def answer(message):
     method, params = message.get("method"), message.get("params", {})
     if method == "initialize":
         if mode == "mute":
+            with open("pid.new", "w") as file:
+                file.write(str(os.getpid()))
+            os.rename("pid.new", "pid")
             time.sleep(1000)
         load = mode == "loads"
         return {"protocolVersion": 7 if mode == "foreign" else 1,

@@ -30,9 +30,9 @@ async fn an_agent_answers_and_stays_for_the_next_message() {
     let (first, _) = scene.ask("pid").await;
     assert_eq!(scene.ask("pid").await, answered(&first));
     let log = scene.log().await;
-    let thought = log.iter().any(|entry| {
-        matches!(&entry.fact, Fact::Answered(answer) if answer.reasoning == "hm")
-    });
+    let thought = log
+        .iter()
+        .any(|entry| matches!(&entry.fact, Fact::Answered(answer) if answer.reasoning == "hm"));
     assert!(thought);
 }
 
@@ -73,10 +73,9 @@ async fn a_plan_is_the_task_of_the_session() {
 async fn leave_is_asked_of_the_person_and_every_answer_reaches_the_agent() {
     let mut scene = Scene::new(scripted("")).await;
     let four = "leave allow_always allow_once reject_always reject_once";
-    for (decision, chosen) in [
-        (allow(Scope::Once), "id-allow_once"),
-        (Decision::Deny { reason: None }, "id-reject_once"),
-    ] {
+    for (decision, chosen) in
+        [(allow(Scope::Once), "id-allow_once"), (Decision::Deny { reason: None }, "id-reject_once")]
+    {
         scene.say(four).await;
         let waiting = scene.decide(decision).await;
         assert_eq!(waiting.question.caller, Caller::Agent { name: "guest".into() });

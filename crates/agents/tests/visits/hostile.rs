@@ -109,5 +109,16 @@ async fn one_that_cannot_be_started_or_understood_is_named() {
 async fn one_that_never_gets_ready_can_be_cancelled() {
     let scene = Scene::new(scripted("mute")).await;
     scene.say("say hello").await;
+    let started = async {
+        loop {
+            if let Ok(pid) = fs::read_to_string(scene.room().join("pid")) {
+                return pid;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let pid = within("the agent to start", started).await;
+    assert!(runs(&pid));
     assert!(scene.host.cancel(scene.id).await.unwrap());
+    until_gone(&pid).await;
 }

@@ -98,20 +98,25 @@ impl Scene {
 
     /// What was said in this turn, and how it ends.
     async fn ended(&mut self) -> (String, String) {
-        let mut text = String::new();
-        loop {
-            for fact in self.next().await {
-                match fact {
-                    Fact::Said { .. } => text.clear(),
-                    Fact::Answered(Answer { text: said, .. }) => text.push_str(&said),
-                    Fact::TurnEnded(Outcome::Failed { kind, reason }) => {
-                        return (text, format!("{kind:?}: {reason}"));
-                    }
-                    Fact::TurnEnded(outcome) => return (text, outcome.name().to_owned()),
-                    _ => (),
+        let how = loop {
+            let end = self.next().await.into_iter().find_map(|fact| match fact {
+                Fact::TurnEnded(Outcome::Failed { kind, reason }) => {
+                    Some(format!("{kind:?}: {reason}"))
                 }
+                Fact::TurnEnded(outcome) => Some(outcome.name().to_owned()),
+                _ => None,
+            });
+            if let Some(how) = end {
+                break how;
             }
-        }
+        };
+        let log = self.log().await;
+        let said = log.iter().rposition(|entry| matches!(entry.fact, Fact::Said { .. })).unwrap();
+        let words = log[said..].iter().filter_map(|entry| match &entry.fact {
+            Fact::Answered(Answer { text, .. }) => Some(text.as_str()),
+            _ => None,
+        });
+        (words.collect(), how)
     }
 
     async fn next(&mut self) -> Vec<Fact> {

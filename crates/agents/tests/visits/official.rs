@@ -28,21 +28,26 @@ async fn the_example_of_the_sdk_answers_asks_and_obeys() {
     let Some(settings) = example() else { return };
     let mut scene = Scene::new(settings).await;
     let allow = Decision::Allow { scope: Scope::Once, pattern: None, lasts: None };
-    let yes = " Perfect! I've successfully updated the configuration. The changes have been applied.";
-    let no = " I understand you prefer not to make that change. I'll skip the configuration update.";
+    let yes =
+        " Perfect! I've successfully updated the configuration. The changes have been applied.";
+    let no =
+        " I understand you prefer not to make that change. I'll skip the configuration update.";
     for (decision, end) in [(allow, yes), (Decision::Deny { reason: None }, no)] {
         scene.say("hello").await;
         let waiting = scene.decide(decision).await;
         let About::Leave { deed, .. } = &waiting.question.about else { panic!("{waiting:?}") };
         assert_eq!(deed.risk, Risk::Acts);
-        assert!(matches!(&deed.detail, Detail::Arguments { args } if args["path"] == "/home/user/project/config.json"));
+        assert!(
+            matches!(&deed.detail, Detail::Arguments { args } if args["path"] == "/home/user/project/config.json")
+        );
         assert_eq!(deed.subjects, ["/home/user/project/config.json"]);
         assert_eq!(waiting.question.title, "Modifying critical configuration file");
         let (said, how) = scene.ended().await;
         assert_eq!((said, how.as_str()), (format!("{BEGINNING}{end}"), "finished"));
     }
     let calls = scene.calls().await;
-    let names: Vec<_> = calls.iter().map(|(name, title, _)| (name.as_str(), title.as_str())).collect();
+    let names: Vec<_> =
+        calls.iter().map(|(name, title, _)| (name.as_str(), title.as_str())).collect();
     let turn = [
         ("agent_read", "Reading project files"),
         ("agent_edit", "Modifying critical configuration file"),
