@@ -23,6 +23,7 @@ use crate::{
     clock::SystemClock,
     config::{self, Config, edit},
     detect::{self, Found, Surroundings},
+    place,
     wire::{self, Lineup, Problem},
 };
 
@@ -146,6 +147,7 @@ async fn sample(data_dir: &Path, config: &Config, id: &str) -> anyhow::Result<He
 async fn visit(data_dir: &Path, config: &Config, id: &str) -> anyhow::Result<Heard> {
     let agents = wire::guests(data_dir, config).await?;
     let agent = agents.find(id).with_context(|| format!("no agent is named `{id}`"))?;
+    place::prepare(data_dir)?;
     let cwd = data_dir.join("trial");
     std::fs::create_dir_all(&cwd)?;
     let answer = agent.visit(Visit {
@@ -189,7 +191,7 @@ async fn choose(data_dir: &Path, config: Config, id: &str) -> anyhow::Result<Exi
     }
     edit::set_default(data_dir, id)?;
     println!("New sessions are answered by {id}.");
-    if crate::place::find(data_dir).is_some() {
+    if place::find(data_dir).is_some() {
         eprintln!("The server that is running goes on as it was until it is started again.");
     }
     Ok(ExitCode::SUCCESS)

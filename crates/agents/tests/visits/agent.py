@@ -95,7 +95,7 @@ def prompt(text, blocks):
     elif word == "terminal":
         say(json.dumps(ask("terminal/create", command="ls")))
     elif word == "wait":
-        say("Waiting.")
+        say(rest or "Waiting.")
         await_cancel()
         say("Never heard.")
         return "cancelled"
@@ -134,6 +134,8 @@ def prompt(text, blocks):
         raise RuntimeError(rest)
     elif word == "refuse":
         return "refusal"
+    else:
+        say("ok")
     return "end_turn"
 
 

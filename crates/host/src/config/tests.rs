@@ -138,7 +138,7 @@ fn a_flag_wins_over_the_file() {
 }
 
 #[test]
-fn providers_are_shown_without_secrets() {
+fn providers_and_agents_are_shown_without_secrets() {
     let dir = tempfile::tempdir().unwrap();
     let text = r#"
         [providers.mine]
@@ -148,6 +148,10 @@ fn providers_are_shown_without_secrets() {
         api_key_env = "MINE_KEY"
         [providers.other]
         kind = "anthropic"
+        [agents.mine]
+        command = "my-agent"
+        args = ["--acp"]
+        env = { "MY_TOKEN" = "s3cret" }
         "#;
     std::fs::write(dir.path().join("config.toml"), text).unwrap();
     let home = DataDir { data_dir: Some(dir.path().to_owned()) };
@@ -160,6 +164,11 @@ proxy = "http://(hidden)@proxy:1"
 
 [providers.other]
 kind = "anthropic"
+
+[agents.mine]
+command = "my-agent"
+args = ["--acp"]
+env = { MY_TOKEN = "(hidden)" }
 "#;
     assert_eq!(providers, expected);
     Config::parse(&shown).unwrap();

@@ -116,8 +116,8 @@ async fn an_agent_answers_is_cancelled_and_is_replaced_when_it_is_killed() {
     client.idle(&session).await;
     assert_eq!(ask(&client, &session, "pid").await, pid, "it is still there");
 
-    client.post(&session, "wait").await;
-    until_frame(&mut socket, "Waiting.").await;
+    client.post(&session, "wait for the end").await;
+    until_frame(&mut socket, "\"for the end").await;
     kill(&pid);
     client.idle(&session).await;
     let next = ask(&client, &session, "pid").await;
