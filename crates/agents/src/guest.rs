@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -96,10 +96,10 @@ impl Guests {
     pub fn new(
         settings: BTreeMap<String, Settings>,
         offers: &[Offer],
-        logs: Option<PathBuf>,
+        logs: Option<&Path>,
     ) -> Self {
         let guest = |(name, settings): (String, Settings)| {
-            let log = logs.as_ref().map(|logs| logs.join(format!("agent-{name}.log")));
+            let log = logs.map(|logs| logs.join(format!("agent-{name}.log")));
             let invitation = Arc::new(Invitation {
                 name: name.clone(),
                 settings,
@@ -221,12 +221,13 @@ impl Invitation {
         visit: Visit,
         doings: &Doings,
     ) -> Result<(), Trouble> {
-        let present = match visitor {
-            Some(present) => present,
-            None => tokio::select! {
+        let present = if let Some(present) = visitor {
+            present
+        } else {
+            tokio::select! {
                 arrived = self.invite(&visit) => visitor.insert(arrived?),
                 () = doings.closed() => return Ok(()),
-            },
+            }
         };
         present.answer(&visit, &self.offers, doings).await?;
         *self.health() = Health::default();

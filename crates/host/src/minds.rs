@@ -111,9 +111,10 @@ struct Tried {
 async fn say_ok(data_dir: &Path, config: Config, id: &str) -> anyhow::Result<Tried> {
     // As the default, so that an unknown name is explained, and another's fault is not ours.
     let config = Config { default_model: id.to_owned(), ..config };
-    let mut answer = match names_agent(id) {
-        true => visit(data_dir, &config, id).await?,
-        false => sample(data_dir, &config, id).await?,
+    let mut answer = if names_agent(id) {
+        visit(data_dir, &config, id).await?
+    } else {
+        sample(data_dir, &config, id).await?
     };
     let begun = Instant::now();
     let mut first = None;
@@ -184,10 +185,11 @@ async fn switch(data_dir: PathBuf, id: &str, session: &str) -> anyhow::Result<Ex
 async fn choose(data_dir: &Path, config: Config, id: &str) -> anyhow::Result<ExitCode> {
     let config = Config { default_model: id.to_owned(), ..config };
     let models = wire::models(data_dir, &config)?;
-    match names_agent(id) {
+    if names_agent(id) {
         // An error if it is not there.
-        true => drop(wire::guests(data_dir, &config).await?),
-        false => drop(known(&models, id).await?),
+        wire::guests(data_dir, &config).await?;
+    } else {
+        known(&models, id).await?;
     }
     edit::set_default(data_dir, id)?;
     println!("New sessions are answered by {id}.");

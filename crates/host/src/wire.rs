@@ -154,7 +154,7 @@ pub async fn guests(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<dyn 
         (name, agents::Settings { command, args, env })
     };
     let settings = agents.into_iter().map(settings).collect();
-    let guests = agents::Guests::new(settings, &[], Some(data_dir.join("logs")));
+    let guests = agents::Guests::new(settings, &[], Some(&data_dir.join("logs")));
     let default = &config.default_model;
     if names_agent(default) && guests.find(default).is_none() {
         let known = guests.list();

@@ -190,7 +190,7 @@ impl Scene {
 
 async fn house(world: &World, dir: &Path, settings: Settings, offers: &[Offer]) -> Arc<Host> {
     let settings = BTreeMap::from([("guest".to_owned(), settings)]);
-    let guests = Guests::new(settings, offers, Some(dir.join("logs")));
+    let guests = Guests::new(settings, offers, Some(&dir.join("logs")));
     let ports = world.ports();
     let toolbox = Toolbox::default();
     tools::add_all(&toolbox, ports.clock.clone(), ports.briefing.clone());

@@ -118,7 +118,7 @@ fn configuration(dir: &Path) -> Finding {
 async fn model(data_dir: &Path, config: &Config) -> Finding {
     let id = &config.default_model;
     let agents = wire::guests(data_dir, config).await;
-    match wire::models(data_dir, config).and_then(|_| agents) {
+    match wire::models(data_dir, config).and(agents) {
         Ok(_) if id == "demo" => Finding::remark(
             "the default model is `demo`, which only shows how things work",
             "`megaron models detect` finds others, `megaron models default ID` chooses one",

@@ -18,14 +18,13 @@ use crate::{
 fn furnished() -> Home {
     let home = Home::new();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/tests/visits/agent.py");
-    let mut config = format!(
+    let guest = format!(
         "[approvals]\nmode = \"full\"\n[agents.guest]\ncommand = \"python3\"\nargs = [{:?}, \"\"]\n",
         script.display().to_string()
     );
-    if let Some(example) = example() {
-        config += &format!("[agents.example]\ncommand = \"node\"\nargs = [{example:?}]\n");
-    }
-    home.configure(&config);
+    let example =
+        example().map(|path| format!("[agents.example]\ncommand = \"node\"\nargs = [{path:?}]\n"));
+    home.configure(&(guest + &example.unwrap_or_default()));
     home
 }
 
