@@ -4,6 +4,7 @@
 # make test-mcp  other people's MCP clients and the public conformance suite against the real server
 # make test-live  the model providers against a small real model, run by llama.cpp on this machine
 # make live     install what that needs, and nothing more
+# make agents   install the example agent of the Agent Client Protocol, which some tests call
 # make keyring  install a keyring (gnome-keyring, dbus), without which one test is skipped
 # make check    what must hold before a change goes in: formatting, lints, tests, licences
 # make bench    measure, beside references, in a table
@@ -13,7 +14,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: run build debug page peers mcp-begins test test-live live keyring test-rust test-page test-browser test-mcp test-mcp-sdk test-mcp-python \
+.PHONY: run build debug page peers agents mcp-begins test test-live live keyring test-rust test-page test-browser test-mcp test-mcp-sdk test-mcp-python \
 	test-mcp-conformance test-mcp-client browser check lint deny bench clean
 
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -74,7 +75,21 @@ $(PEERS): $(PEER_LIST)/package.json $(PEER_LIST)/package-lock.json
 	@cd $(@D) && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-test-rust: page peers
+ACP := $(TARGET)/acp
+ACP_SDK := 1.9.0
+ACP_ZOD := 4.1.12
+test-rust: export MEGARON_ACP_AGENT := $(ACP)/node_modules/@agentclientprotocol/sdk/dist/examples/agent.js
+
+$(ACP)/.installed-$(ACP_SDK)-$(ACP_ZOD):
+	@echo "installing an agent to talk to"
+	@mkdir -p $(ACP)
+	@npm install --no-audit --no-fund --no-save --loglevel=error --prefix $(ACP) \
+	    @agentclientprotocol/sdk@$(ACP_SDK) zod@$(ACP_ZOD) > /dev/null
+	@touch $@
+
+agents: $(ACP)/.installed-$(ACP_SDK)-$(ACP_ZOD)
+
+test-rust: page peers agents
 	@mkdir -p $(TARGET)
 	@if ! $(HAS_KEYRING); then echo "skipping the test of a real keyring: \`make keyring\` installs one"; fi
 	@: > $(LOG)

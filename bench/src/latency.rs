@@ -70,6 +70,7 @@ async fn listen(folder: &std::path::Path) -> anyhow::Result<Vec<Duration>> {
         ledger: store.clone(),
         attic: store,
         models: Arc::new(OneModel::new("metronome", Arc::new(model.clone()))),
+        agents: Arc::new(kernel::visit::NoAgents),
         tools: Arc::new(Toolbox::default()),
         clock: Arc::new(ManualClock::default()),
         briefing: Arc::new(Silence),

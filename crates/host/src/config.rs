@@ -1,5 +1,6 @@
 //! `<data-dir>/config.toml`: what it may say, what it says, and what holds when it says nothing.
 
+pub mod agent;
 pub mod edit;
 mod keys;
 pub mod lender;
@@ -29,6 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::{ConfigArgs, DataDir, Overrides};
 
+use agent::Agent;
 pub use keys::manual;
 use lender::Lenders;
 pub use limbs::{Sandbox, Shell, Web};
@@ -67,10 +69,13 @@ pub struct Sessions {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Agents {
     pub calls_per_minute: NonZeroUsize,
     pub depth: NonZeroUsize,
+    /// Those with minds of their own, by a name that the person gave.
+    #[serde(flatten)]
+    pub named: BTreeMap<String, Agent>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -127,6 +132,7 @@ impl Default for Agents {
         Self {
             calls_per_minute: const { NonZeroUsize::new(10).unwrap() },
             depth: const { NonZeroUsize::new(2).unwrap() },
+            named: BTreeMap::new(),
         }
     }
 }
@@ -175,6 +181,9 @@ impl Config {
             provider::check_name(name)?;
         }
         config.shell.check(&config.providers)?;
+        for (name, agent) in &config.agents.named {
+            agent::check(name, agent)?;
+        }
         Ok(config)
     }
 
@@ -273,6 +282,9 @@ pub fn effective(args: &ConfigArgs) -> anyhow::Result<String> {
     }
     for (name, server) in &config.mcp.servers {
         text.push_str(&lender::written(name, &lender::shown(server))?);
+    }
+    for (name, agent) in &config.agents.named {
+        text.push_str(&agent::written(name, &agent::shown(agent))?);
     }
     Ok(text)
 }

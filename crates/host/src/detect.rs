@@ -3,14 +3,15 @@
 mod servers;
 
 use std::{
-    ffi::OsString, fs, net::Ipv4Addr, os::unix::fs::PermissionsExt as _, path::PathBuf,
-    time::Duration,
+    collections::BTreeMap, ffi::OsString, fs, net::Ipv4Addr, os::unix::fs::PermissionsExt as _,
+    path::PathBuf, time::Duration,
 };
 
 use futures::future;
 
 use crate::config::{
     Config,
+    agent::Agent,
     provider::{Kind, Provider},
 };
 
@@ -127,20 +128,67 @@ fn keys(variables: &[String]) -> Vec<Found> {
     VENDORS.iter().filter_map(find).collect()
 }
 
-const AGENTS: &[&str] = &["claude", "codex", "gemini", "copilot", "opencode"];
+/// An agent, and the programs through which it speaks the Agent Client Protocol.
+struct Guest {
+    name: &'static str,
+    programs: &'static [(&'static str, &'static [&'static str])],
+    /// How to get one of them, where the agent's own program does not do.
+    adapter: Option<&'static str>,
+}
 
-fn agents(path: &[PathBuf]) -> Vec<Found> {
+const AGENTS: &[Guest] = &[
+    Guest {
+        name: "claude",
+        programs: &[("claude-agent-acp", &[]), ("claude-code-acp", &[])],
+        adapter: Some("npm install -g @zed-industries/claude-code-acp"),
+    },
+    Guest {
+        name: "codex",
+        programs: &[("codex-acp", &[])],
+        adapter: Some("npm install -g @zed-industries/codex-acp"),
+    },
+    Guest { name: "gemini", programs: &[("gemini", &["--experimental-acp"])], adapter: None },
+    Guest { name: "copilot", programs: &[("copilot", &["--acp"])], adapter: None },
+    Guest { name: "opencode", programs: &[("opencode", &["acp"])], adapter: None },
+    Guest { name: "goose", programs: &[("goose", &["acp"])], adapter: None },
+];
+
+fn is_on(path: &[PathBuf], program: &str) -> bool {
     let is_program = |file: PathBuf| {
         fs::metadata(file).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
     };
-    let found = AGENTS.iter().filter(|name| path.iter().any(|it| is_program(it.join(name))));
-    let found = found.map(|name| Found {
-        what: format!("the agent `{name}`"),
-        payer: format!("whoever `{name}` is logged in for; this version does not use it"),
-        provider: None,
-        models: Vec::new(),
-    });
-    found.collect()
+    path.iter().any(|it| is_program(it.join(program)))
+}
+
+/// The agents that can be called, and how.
+fn callable(path: &[PathBuf]) -> BTreeMap<String, Agent> {
+    let find = |guest: &Guest| {
+        let (program, args) = guest.programs.iter().find(|(program, _)| is_on(path, program))?;
+        Some((guest.name.to_owned(), Agent::new(program, args)))
+    };
+    AGENTS.iter().filter_map(find).collect()
+}
+
+/// The same, of this machine.
+pub async fn guests() -> BTreeMap<String, Agent> {
+    let Surroundings { path, .. } = Surroundings::real();
+    let looking = tokio::task::spawn_blocking(move || callable(&path));
+    tokio::time::timeout(PATIENCE, looking).await.ok().and_then(Result::ok).unwrap_or_default()
+}
+
+fn agents(path: &[PathBuf]) -> Vec<Found> {
+    let callable = callable(path);
+    let find = |Guest { name, adapter, .. }: &Guest| {
+        let what = format!("the agent `{name}`");
+        let found = |payer: String, models| Found { what, payer, provider: None, models };
+        if callable.contains_key(*name) {
+            return Some(found("its own sign-in".to_owned(), vec![format!("agent/{name}")]));
+        }
+        let adapter = adapter.filter(|_| is_on(path, name))?;
+        let payer = format!("its own sign-in; to be called, it needs `{adapter}`");
+        Some(found(payer, Vec::new()))
+    };
+    AGENTS.iter().filter_map(find).collect()
 }
 
 fn bare(kind: Kind) -> Provider {
@@ -151,7 +199,7 @@ fn bare(kind: Kind) -> Provider {
         api_key_file: None,
         api_key_keyring: false,
         models: None,
-        headers: std::collections::BTreeMap::new(),
+        headers: BTreeMap::new(),
         proxy: None,
         max_tokens: None,
         reasoning_effort: None,
@@ -204,14 +252,29 @@ mod tests {
     #[test]
     fn an_agent_is_a_program_on_the_path() {
         let dir = tempfile::tempdir().unwrap();
-        for (name, mode) in [("codex", 0o755), ("claude", 0o644), ("other", 0o755)] {
+        for (name, mode) in
+            [("codex", 0o755), ("claude", 0o644), ("other", 0o755), ("opencode", 0o755)]
+        {
             fs::write(dir.path().join(name), "").unwrap();
             fs::set_permissions(dir.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
         }
         fs::create_dir(dir.path().join("gemini")).unwrap();
-        let found = agents(&["/no/such".into(), dir.path().to_owned()]);
-        let what: Vec<_> = found.iter().map(|found| found.what.as_str()).collect();
-        assert_eq!(what, ["the agent `codex`"]);
+        let path = ["/no/such".into(), dir.path().to_owned()];
+        let found = |name: &str, payer: &str, models: &[&str]| Found {
+            what: format!("the agent `{name}`"),
+            payer: payer.into(),
+            provider: None,
+            models: models.iter().map(|it| (*it).to_owned()).collect(),
+        };
+        let adapter =
+            "its own sign-in; to be called, it needs `npm install -g @zed-industries/codex-acp`";
+        let expected = [
+            found("codex", adapter, &[]),
+            found("opencode", "its own sign-in", &["agent/opencode"]),
+        ];
+        assert_eq!(agents(&path), expected);
+        let opencode = ("opencode".to_owned(), Agent::new("opencode", &["acp"]));
+        assert_eq!(callable(&path), BTreeMap::from([opencode]));
     }
 
     #[test]

@@ -30,7 +30,7 @@ use std::{process::ExitCode, time::Duration};
 use anyhow::Context as _;
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, McpArgs};
 
 /// More threads than this only cost memory: the work is waiting, not computing.
 const MOST_WORKERS: usize = 4;

@@ -7,24 +7,29 @@ use std::{
     time::Duration,
 };
 
-use futures::StreamExt as _;
+use anyhow::Context as _;
+use futures::{StreamExt as _, stream::BoxStream};
 use kernel::{
-    ports::{Model, ModelError, ModelInfo, Models as _, Piece},
+    ports::{Clock as _, Model, ModelError, ModelInfo, Models as _, Piece},
     prompt::{Part, Prompt},
-    update::Failure,
+    update::{Failure, SessionId},
+    visit::{Doing, Visit, names_agent},
 };
 use tokio::time::{Instant, timeout};
 
 use crate::{
     ask,
     cli::{ModelsAction, ModelsArgs},
+    clock::SystemClock,
     config::{self, Config, edit},
     detect::{self, Found, Surroundings},
+    place,
     wire::{self, Lineup, Problem},
 };
 
 /// How long a model may take to answer a single word.
 const PATIENCE: Duration = Duration::from_mins(2);
+const QUESTION: &str = "Answer with one word: ok";
 
 pub async fn run(args: ModelsArgs) -> anyhow::Result<ExitCode> {
     let data_dir = config::data_dir(&args.home)?;
@@ -41,7 +46,9 @@ pub async fn run(args: ModelsArgs) -> anyhow::Result<ExitCode> {
 async fn list(data_dir: &Path, config: &Config) -> anyhow::Result<ExitCode> {
     let models = wire::models(data_dir, config)?;
     models.learn().await;
-    let (known, default) = (models.list().await?, models.default_id());
+    let agents = wire::guests(data_dir, config).await?;
+    let known: Vec<ModelInfo> = models.list().await?.into_iter().chain(agents.list()).collect();
+    let default = config.default_model.clone();
     print!("{}", table(&known, &default, config));
     for Problem { provider, what, fix } in models.problems() {
         eprintln!("! {provider} {what}\n  → {fix}");
@@ -76,6 +83,8 @@ fn table(models: &[ModelInfo], default: &str, config: &Config) -> String {
 fn origin(id: &str, config: &Config) -> String {
     match id.split_once('/') {
         Some((name, _)) if config.providers.contains_key(name) => format!("providers.{name}"),
+        Some(("agent", name)) if config.agents.named.contains_key(name) => format!("agents.{name}"),
+        Some(("agent", _)) => "found on the PATH".to_owned(),
         _ => "built in".to_owned(),
     }
 }
@@ -101,16 +110,17 @@ struct Tried {
 
 async fn say_ok(data_dir: &Path, config: Config, id: &str) -> anyhow::Result<Tried> {
     // As the default, so that an unknown name is explained, and another's fault is not ours.
-    let models = wire::models(data_dir, &Config { default_model: id.to_owned(), ..config })?;
-    let model = known(&models, id).await?;
-    let question = "Answer with one word: ok".to_owned();
-    let parts = vec![Part::User { text: question, images: Vec::new() }];
-    let mut answer = model.stream(&Prompt { system: String::new(), parts, tools: Vec::new() });
+    let config = Config { default_model: id.to_owned(), ..config };
+    let mut answer = if names_agent(id) {
+        visit(data_dir, &config, id).await?
+    } else {
+        sample(data_dir, &config, id).await?
+    };
     let begun = Instant::now();
     let mut first = None;
     let listen = async {
-        while let Some(piece) = answer.next().await {
-            if let Piece::Text(_) | Piece::Reasoning(_) = piece? {
+        while let Some(is_word) = answer.next().await {
+            if is_word? {
                 first.get_or_insert(begun.elapsed());
             }
         }
@@ -120,6 +130,38 @@ async fn say_ok(data_dir: &Path, config: Config, id: &str) -> anyhow::Result<Tri
     timeout(PATIENCE, listen).await.map_err(late)??;
     let first = first.ok_or_else(|| anyhow::anyhow!("it answered without a word"))?;
     Ok(Tried { first, whole: begun.elapsed() })
+}
+
+/// An answer: for each piece, whether it is a word.
+type Heard = BoxStream<'static, Result<bool, ModelError>>;
+
+async fn sample(data_dir: &Path, config: &Config, id: &str) -> anyhow::Result<Heard> {
+    let models = wire::models(data_dir, config)?;
+    let model = known(&models, id).await?;
+    let parts = vec![Part::User { text: QUESTION.to_owned(), images: Vec::new() }];
+    let answer = model.stream(&Prompt { system: String::new(), parts, tools: Vec::new() });
+    let is_word = |piece| matches!(piece, Piece::Text(_) | Piece::Reasoning(_));
+    Ok(answer.map(move |piece| piece.map(is_word)).boxed())
+}
+
+/// In a folder of its own, where there is nothing to be done.
+async fn visit(data_dir: &Path, config: &Config, id: &str) -> anyhow::Result<Heard> {
+    let agents = wire::guests(data_dir, config).await?;
+    let agent = agents.find(id).with_context(|| format!("no agent is named `{id}`"))?;
+    place::prepare(data_dir)?;
+    let cwd = data_dir.join("trial");
+    std::fs::create_dir_all(&cwd)?;
+    let answer = agent.visit(Visit {
+        session: SessionId(SystemClock.id()),
+        cwd,
+        text: QUESTION.to_owned(),
+        images: Vec::new(),
+        memory: None,
+        since: String::new(),
+        past: String::new(),
+    });
+    let is_word = |doing| matches!(doing, Doing::Text(_) | Doing::Reasoning(_));
+    Ok(answer.map(move |doing| doing.map(is_word)).boxed())
 }
 
 /// A model that its provider has, or may have if it does not tell.
@@ -141,11 +183,17 @@ async fn switch(data_dir: PathBuf, id: &str, session: &str) -> anyhow::Result<Ex
 }
 
 async fn choose(data_dir: &Path, config: Config, id: &str) -> anyhow::Result<ExitCode> {
-    let models = wire::models(data_dir, &Config { default_model: id.to_owned(), ..config })?;
-    known(&models, id).await?;
+    let config = Config { default_model: id.to_owned(), ..config };
+    let models = wire::models(data_dir, &config)?;
+    if names_agent(id) {
+        // An error if it is not there.
+        wire::guests(data_dir, &config).await?;
+    } else {
+        known(&models, id).await?;
+    }
     edit::set_default(data_dir, id)?;
     println!("New sessions are answered by {id}.");
-    if crate::place::find(data_dir).is_some() {
+    if place::find(data_dir).is_some() {
         eprintln!("The server that is running goes on as it was until it is started again.");
     }
     Ok(ExitCode::SUCCESS)

@@ -15,15 +15,16 @@ use anyhow::Context as _;
 use kernel::{
     approvals::Grant,
     host::Host,
-    ports::{Briefing, Clock, Ports},
+    ports::{Agents, Briefing, Clock, Ports},
     toolbox::{Caller, Toolbox},
+    visit::{Company, names_agent},
 };
 use tokio::net::TcpListener;
 
 use crate::{
     clock::SystemClock,
-    config::{self, Config, lender::Lender, provider::Provider},
-    place, secrets, vault,
+    config::{self, Config, agent::Agent, lender::Lender, provider::Provider},
+    detect, place, secrets, vault,
 };
 
 pub use edge::{Keys, Metrics, did_you_mean, near};
@@ -58,6 +59,7 @@ impl Rooms {
         place::prepare(&data_dir)?;
         let store = Arc::new(store::Store::open(&data_dir)?);
         let models = models(&data_dir, &config)?;
+        let agents = guests(&data_dir, &config).await?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let toolbox = Toolbox::default();
         let briefing: Arc<dyn Briefing> = Arc::new(tools::Notices::new(&data_dir));
@@ -69,7 +71,12 @@ impl Rooms {
             catalog: store.clone(),
             ledger: store.clone(),
             attic: store,
-            models: models.clone(),
+            models: Arc::new(Company {
+                models: models.clone(),
+                agents: agents.clone(),
+                default: Some(config.default_model.clone()).filter(|id| names_agent(id)),
+            }),
+            agents,
             tools: Arc::new(toolbox),
             clock,
             briefing,
@@ -207,7 +214,29 @@ pub fn models(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<Lineup>> {
     };
     let providers = config.providers.iter().map(settings).collect::<anyhow::Result<_>>()?;
     let env = |name: &str| std::env::var(name).ok();
-    Ok(Arc::new(Lineup::build(&config.default_model, providers, env)?))
+    let default = &config.default_model;
+    let default = if names_agent(default) { "demo" } else { default };
+    Ok(Arc::new(Lineup::build(default, providers, env)?))
+}
+
+/// The agents of this configuration and of this machine; an error if the default is one and not
+/// among them.
+pub async fn guests(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<dyn Agents>> {
+    let mut agents = detect::guests().await;
+    agents.extend(config.agents.named.clone());
+    let settings = |(name, Agent { command, args, env }): (String, Agent)| {
+        (name, agents::Settings { command, args, env })
+    };
+    let settings = agents.into_iter().map(settings).collect();
+    let guests = agents::Guests::new(settings, &[], Some(&data_dir.join("logs")));
+    let default = &config.default_model;
+    if names_agent(default) && guests.find(default).is_none() {
+        let known = guests.list();
+        let near = near(default, known.iter().map(|it| it.id.as_str()));
+        let hint = did_you_mean(&near);
+        anyhow::bail!("default_model: no agent is named `{default}`{hint}");
+    }
+    Ok(Arc::new(guests))
 }
 
 /// The servers of tools of this configuration, each as its room reads it.

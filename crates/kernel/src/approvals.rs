@@ -161,6 +161,13 @@ impl Approvals {
         }
     }
 
+    /// Whether this may be done without asking anybody.
+    pub(crate) async fn allows(&self, tool: &str, call: &Call, deed: &Deed) -> bool {
+        let state = self.roster.get(call.session.id()).unwrap_or_default();
+        self.doubt(&state, tool, call, deed.risk).await.is_none()
+            && self.judge(tool, call, deed) == Judgement::Allow
+    }
+
     /// When a question that is asked now is given up.
     pub fn expiry(&self, attended: bool) -> Option<Timestamp> {
         let Rules { patience, unattended, .. } = self.rules;

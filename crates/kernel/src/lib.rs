@@ -27,3 +27,4 @@ pub mod tokens;
 pub mod toolbox;
 mod turn;
 pub mod update;
+pub mod visit;

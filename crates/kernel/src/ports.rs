@@ -18,6 +18,7 @@ use crate::{
     state::State,
     toolbox::Toolbox,
     update::{Entry, Failure, Seq, SessionId, Usage},
+    visit::{Doing, Visit},
 };
 
 pub type Stored<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -228,6 +229,20 @@ pub struct ModelInfo {
     pub payer: String,
 }
 
+/// An agent with a mind, a memory and tools of its own, that answers in place of a model.
+pub trait Agent: Send + Sync {
+    fn name(&self) -> &str;
+
+    /// Answers once. Dropping the stream makes it stop, one way or another.
+    fn visit(&self, visit: Visit) -> BoxStream<'static, Result<Doing, ModelError>>;
+}
+
+/// The agents there are, by the names of models: `agent/claude`.
+pub trait Agents: Send + Sync {
+    fn list(&self) -> Vec<ModelInfo>;
+    fn find(&self, id: &str) -> Option<Arc<dyn Agent>>;
+}
+
 /// What every agent is told besides the conversation.
 pub trait Briefing: Send + Sync {
     /// For a session that works in this folder, in the order in which it is told.
@@ -272,6 +287,7 @@ pub struct Ports {
     pub ledger: Arc<dyn Ledger>,
     pub attic: Arc<dyn Attic>,
     pub models: Arc<dyn Models>,
+    pub agents: Arc<dyn Agents>,
     pub tools: Arc<Toolbox>,
     pub clock: Arc<dyn Clock>,
     pub briefing: Arc<dyn Briefing>,

@@ -1,6 +1,6 @@
 //! From facts to what a model is shown. Knows nothing of vendors: each translates a [`Prompt`] itself.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::{
     ports::{Brief, Log, StoreError},
@@ -235,34 +235,36 @@ fn forget_old_images(parts: &mut Vec<Part>) {
 }
 
 /// Begins with a message, and gives every call its result right behind it: models accept nothing
-/// else, but a log may have been cut at either end, or crashed in the middle.
+/// else, but a log may have been cut at either end, or crashed in the middle, and an agent goes on
+/// before all that it began has returned.
 fn pair(parts: Vec<Part>) -> Vec<Part> {
-    let mut paired: Vec<Part> = Vec::with_capacity(parts.len());
-    let mut open: Vec<String> = Vec::new();
-    let mut known: HashSet<String> = HashSet::new();
-    let parts = parts.into_iter().skip_while(|part| !matches!(part, Part::User { .. }));
-    for part in parts {
+    let mut groups: Vec<(Part, Vec<Part>)> = Vec::with_capacity(parts.len());
+    let mut open: HashMap<String, usize> = HashMap::new();
+    for part in parts.into_iter().skip_while(|part| !matches!(part, Part::User { .. })) {
         match &part {
             Part::Result { call, .. } => {
-                if !known.contains(call) {
-                    continue;
+                let place = open.remove(call).and_then(|place| groups.get_mut(place));
+                if let Some((_, results)) = place {
+                    results.push(part);
                 }
-                open.retain(|waiting| waiting != call);
+                continue;
             }
-            Part::User { .. } | Part::Assistant { .. } | Part::Pictures { .. } => {
-                let lost = open.drain(..);
-                paired.extend(lost.map(|call| Part::Result { call, output: Output::Interrupted }));
+            Part::Assistant { calls, .. } => {
+                open.extend(calls.iter().map(|call| (call.id.clone(), groups.len())));
             }
+            Part::User { .. } | Part::Pictures { .. } => (),
         }
-        if let Part::Assistant { calls, .. } = &part {
-            open.extend(calls.iter().map(|call| call.id.clone()));
-            known.extend(open.iter().cloned());
-        }
-        paired.push(part);
+        groups.push((part, Vec::new()));
     }
-    let lost = open.into_iter();
-    paired.extend(lost.map(|call| Part::Result { call, output: Output::Interrupted }));
-    paired
+    let whole = |(place, (part, mut results)): (usize, (Part, Vec<Part>))| {
+        if let Part::Assistant { calls, .. } = &part {
+            let lost = calls.iter().filter(|call| open.get(&call.id) == Some(&place));
+            let lost = lost.map(|call| call.id.clone());
+            results.extend(lost.map(|call| Part::Result { call, output: Output::Interrupted }));
+        }
+        std::iter::once(part).chain(results)
+    };
+    groups.into_iter().enumerate().flat_map(whole).collect()
 }
 
 /// What the model is told before the conversation: who it is, what is known of the session, and

@@ -5,6 +5,7 @@ use std::{
 };
 
 use futures::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
@@ -126,6 +127,9 @@ impl Fill {
 impl Turn {
     /// Runs to the end and returns. Cancelling is dropping this future.
     pub async fn run(self, state: Arc<State>) -> Result<(), TurnError> {
+        if let Some(agent) = self.ports.agents.find(&state.model) {
+            return self.receive(agent, &state).await;
+        }
         let mut state = State::clone(&state);
         let model = self.model(&state)?;
         let asked = state.turn.as_ref().map_or(0, |turn| turn.steps);
@@ -377,9 +381,9 @@ impl Turn {
         while let Some(first) = calls.next() {
             let together = overlaps(&first);
             let group = FuturesUnordered::new();
-            group.push(self.run_tool(first));
+            group.push(self.run_tool(first, Caller::Model));
             while together && let Some(next) = calls.next_if(overlaps) {
-                group.push(self.run_tool(next));
+                group.push(self.run_tool(next, Caller::Model));
             }
             let mut group = group;
             while let Some(returned) = group.next().await {
@@ -397,19 +401,28 @@ impl Turn {
         Ok(results.into_iter().chain(pictures).collect())
     }
 
-    async fn run_tool(&self, request: ToolRequest) -> Result<(String, Output), TurnError> {
-        let ToolRequest { id, name, args, .. } = request;
+    /// A call of this turn, as things stand now.
+    pub fn calling(&self, caller: Caller, id: &str, args: Value) -> Call {
         let state = self.roster.get(self.session.id()).unwrap_or_default();
-        let call = Call {
-            caller: Caller::Model,
+        Call {
+            caller,
             session: self.session.clone(),
-            id: Some(id.clone()),
+            id: Some(id.to_owned()),
             cwd: self.cwd.clone(),
             flow: self.flow.clone(),
             mode: self.approvals.mode(&state),
             attended: !state.turn.as_ref().is_some_and(|turn| turn.unattended),
             args,
-        };
+        }
+    }
+
+    pub async fn run_tool(
+        &self,
+        request: ToolRequest,
+        caller: Caller,
+    ) -> Result<(String, Output), TurnError> {
+        let ToolRequest { id, name, args, .. } = request;
+        let call = self.calling(caller, &id, args);
         // A tool that breaks down is a tool that failed; the turn goes on.
         let called = AssertUnwindSafe(self.call(&name, call)).catch_unwind().await;
         let output = match called {
@@ -435,7 +448,7 @@ impl Turn {
     }
 
     /// What a tool gave back, with its pictures put where they can be found again.
-    async fn keep(&self, Reply { text, pictures, data }: Reply) -> Output {
+    pub async fn keep(&self, Reply { text, pictures, data }: Reply) -> Output {
         let mut images = Vec::with_capacity(pictures.len());
         for (index, Picture { mime, bytes }) in pictures.into_iter().enumerate() {
             let extension = mime.strip_prefix("image/").unwrap_or("bin");
@@ -451,13 +464,13 @@ impl Turn {
         Output::Done { text, images, data }
     }
 
-    async fn record(&self, fact: Fact) -> Result<Seq, TurnError> {
+    pub async fn record(&self, fact: Fact) -> Result<Seq, TurnError> {
         let (stored, seq) = oneshot::channel();
         self.report(Report::Fact(fact, stored)).await?;
         seq.await.map_err(|_| TurnError::Abandoned)
     }
 
-    async fn signal(&self, signal: Signal) -> Result<(), TurnError> {
+    pub async fn signal(&self, signal: Signal) -> Result<(), TurnError> {
         self.report(Report::Signal(signal)).await
     }
 

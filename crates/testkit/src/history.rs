@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use kernel::{
     question::{About, Verdict},
     update::{Answer, Entry, Fact, Output, Seq},
+    visit,
 };
 use uuid::Uuid;
 
@@ -23,7 +24,10 @@ pub fn check(entries: &[Entry]) -> Result<(), String> {
 struct Reader {
     last: Seq,
     queued: HashSet<Seq>,
+    model: String,
     in_turn: bool,
+    /// An agent answers in this turn.
+    visited: bool,
     compacting: bool,
     step: Option<Seq>,
     calls: HashSet<String>,
@@ -46,10 +50,11 @@ impl Reader {
         rule((seq.0 == 1) == matches!(fact, Fact::Opened { .. }), "it begins with being opened")?;
         self.last = *seq;
         match fact {
-            Fact::Opened { .. }
-            | Fact::Renamed { .. }
+            Fact::Opened { model, .. } | Fact::ModelChanged { model } => {
+                self.model.clone_from(model);
+            }
+            Fact::Renamed { .. }
             | Fact::EnvHinted { .. }
-            | Fact::ModelChanged { .. }
             | Fact::ModeChanged { .. }
             | Fact::ContextChanged { .. }
             | Fact::Observed => (),
@@ -104,11 +109,14 @@ impl Reader {
                 let known = queued.is_none_or(|place| self.queued.remove(&place));
                 rule(known, "who is called had been waiting")?;
                 self.in_turn = true;
+                self.visited = visit::names_agent(&self.model);
             }
             Fact::StepStarted { .. } => {
                 rule(self.in_turn, "steps are part of a turn")?;
                 rule(self.step.is_none(), "steps do not overlap")?;
-                rule(self.calls.is_empty(), "tools return before the next step")?;
+                // An agent goes on while something that it began is still being done.
+                let returned = self.calls.is_empty() || self.visited;
+                rule(returned, "tools return before a model is asked again")?;
                 self.step = Some(*seq);
             }
             Fact::Answered(Answer { step, calls, .. }) => {

@@ -23,6 +23,7 @@
     reason = "this is test support: what goes wrong here should fail the test"
 )]
 
+mod agent;
 mod author;
 mod clock;
 pub mod contract;
@@ -33,6 +34,7 @@ pub mod model;
 mod tool;
 mod world;
 
+pub use agent::{TestAgent, Visited};
 pub use author::{Author, every_fact};
 pub use clock::ManualClock;
 pub use gate::Gate;

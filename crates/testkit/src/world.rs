@@ -12,7 +12,9 @@ use kernel::{
     toolbox::{Tool, Toolbox},
 };
 
-use crate::{ManualClock, MemoryStore, OneModel, ScriptedModel, TestTool, model::Script};
+use crate::{
+    ManualClock, MemoryStore, OneModel, ScriptedModel, TestAgent, TestTool, model::Script,
+};
 
 /// What outlives a host: [`World::ports`] gives the same store, model and clock every time.
 pub struct World {
@@ -20,16 +22,19 @@ pub struct World {
     pub model: Arc<ScriptedModel>,
     pub models: Arc<OneModel>,
     pub clock: Arc<ManualClock>,
+    pub agent: TestAgent,
     tools: Vec<TestTool>,
 }
 
 impl World {
-    /// The only model is called `test`, and plays these scripts.
+    /// The only model is called `test`, and plays these scripts; the only agent is played by the
+    /// test.
     pub fn new(scripts: impl IntoIterator<Item = Script>) -> Self {
         let model = ScriptedModel::new(scripts);
         let models = Arc::new(OneModel::new("test", model.clone()));
         let (store, clock) = (MemoryStore::default(), Arc::default());
-        Self { store, model, models, clock, tools: vec![TestTool::echo()] }
+        let agent = TestAgent::default();
+        Self { store, model, models, clock, agent, tools: vec![TestTool::echo()] }
     }
 
     /// Adds a tool to the one that is always there: `echo`.
@@ -61,6 +66,7 @@ impl World {
             ledger: Arc::new(self.store.clone()),
             attic: Arc::new(self.store.clone()),
             models: self.models.clone(),
+            agents: Arc::new(self.agent.clone()),
             tools: Arc::new(tools),
             clock: self.clock.clone(),
             briefing: Arc::new(Silence),

@@ -71,7 +71,9 @@ async fn models(State(app): State<Arc<App>>) -> Result<Reply<ModelList>, Failed>
         created: 0,
         owned_by: "megaron",
     };
-    Ok(Reply(ModelList { object: "list", data: models.into_iter().map(entry).collect() }))
+    // Agents answer in sessions alone.
+    let models = models.into_iter().filter(|model| !kernel::visit::names_agent(&model.id));
+    Ok(Reply(ModelList { object: "list", data: models.map(entry).collect() }))
 }
 
 /// A model by the name the caller gave it.

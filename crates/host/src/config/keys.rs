@@ -7,7 +7,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{lender::Lender, provider::Provider};
+use super::{agent::Agent, lender::Lender, provider::Provider};
 
 pub struct Key {
     /// Empty at the top of the file.
@@ -175,6 +175,14 @@ pub const KEYS: &[Key] = &[
     key(LENDER, "call_seconds", "600", "A call of which nothing is heard for so long is given up."),
     key(LENDER, "result_bytes", "4194304", "How much of a result is kept."),
     key(LENDER, "disabled_tools", "[\"delete_all\"]", "Tools that nobody gets."),
+    key(
+        AGENT,
+        "command",
+        "\"gemini\"",
+        "A program that speaks the Agent Client Protocol; it answers sessions as agent/NAME.",
+    ),
+    key(AGENT, "args", "[\"--experimental-acp\"]", "What to start it with."),
+    key(AGENT, "env", "{ \"LANG\" = \"C\" }", "Variables to add to those of the server."),
 ];
 
 /// The section of keys that every provider has, whatever its name.
@@ -183,8 +191,11 @@ const PROVIDERS: &str = "providers";
 /// And those of every server of tools.
 const LENDER: &str = "mcp.servers.NAME";
 const LENDERS: &str = "mcp.servers";
+/// And those of every agent, beside the keys that are about all of them.
+const AGENT: &str = "agents.NAME";
+const AGENTS: &str = "agents";
 /// Sections whose tables have names of their own.
-const NAMED: &[(&str, &str)] = &[(PROVIDERS, PROVIDER), (LENDERS, LENDER)];
+const NAMED: &[(&str, &str)] = &[(PROVIDERS, PROVIDER), (LENDERS, LENDER), (AGENTS, AGENT)];
 
 pub const EXAMPLES: &str = r#"
 Providers and servers of tools, for example:
@@ -281,8 +292,10 @@ pub fn check(text: &str) -> Result<(), Unknown> {
             check_lenders(text, inner)?;
             continue;
         }
-        for (name, _) in in_order(inner) {
-            if !KEYS.iter().any(|key| key.section == section && key.name == name.get_ref()) {
+        for (name, value) in in_order(inner) {
+            if let (AGENTS, DeValue::Table(inner)) = (section, value.get_ref()) {
+                check_table(text, AGENT, name.get_ref(), inner)?;
+            } else if !KEYS.iter().any(|key| key.section == section && key.name == name.get_ref()) {
                 return Err(unknown(text, &name.span(), section, name.get_ref()));
             }
         }
@@ -314,14 +327,19 @@ fn check_named(
         let DeValue::Table(inner) = value.get_ref() else {
             return Err(unknown(text, &table.span(), sections, table.get_ref()));
         };
-        for (name, _) in in_order(inner) {
-            if !KEYS.iter().any(|key| key.section == section && key.name == name.get_ref()) {
-                let mut unknown = unknown(text, &name.span(), section, name.get_ref());
-                for path in [&mut unknown.key, &mut unknown.nearest] {
-                    *path = path.replacen("NAME", table.get_ref(), 1);
-                }
-                return Err(unknown);
+        check_table(text, section, table.get_ref(), inner)?;
+    }
+    Ok(())
+}
+
+fn check_table(text: &str, section: &str, own: &str, table: &DeTable<'_>) -> Result<(), Unknown> {
+    for (name, _) in in_order(table) {
+        if !KEYS.iter().any(|key| key.section == section && key.name == name.get_ref()) {
+            let mut unknown = unknown(text, &name.span(), section, name.get_ref());
+            for path in [&mut unknown.key, &mut unknown.nearest] {
+                *path = path.replacen("NAME", own, 1);
             }
+            return Err(unknown);
         }
     }
     Ok(())
@@ -335,6 +353,11 @@ pub fn provider(name: &str, settings: &Provider) -> Result<String, toml::ser::Er
 /// One server of tools as the file would say it.
 pub fn lender(name: &str, settings: &Lender) -> Result<String, toml::ser::Error> {
     Ok(written(LENDER, name, &Table::try_from(settings)?))
+}
+
+/// One agent as the file would say it.
+pub fn agent(name: &str, settings: &Agent) -> Result<String, toml::ser::Error> {
+    Ok(written(AGENT, name, &Table::try_from(settings)?))
 }
 
 fn written(section: &str, name: &str, values: &Table) -> String {
@@ -419,15 +442,17 @@ mod tests {
         let mut there = Vec::new();
         for (name, value) in &Table::try_from(config).unwrap() {
             match value {
-                Value::Table(inner) if name == PROVIDERS => {
-                    let keys = inner["NAME"].as_table().unwrap().keys();
-                    there.extend(keys.map(|key| path(PROVIDER, key)));
-                }
                 Value::Table(inner) if name == "mcp" => {
                     let keys = inner["servers"]["NAME"].as_table().unwrap().keys();
                     there.extend(keys.map(|key| path(LENDER, key)));
                 }
-                Value::Table(inner) => there.extend(inner.keys().map(|key| path(name, key))),
+                Value::Table(inner) => {
+                    let named = inner.get("NAME").and_then(Value::as_table);
+                    let keys = named.into_iter().flat_map(Table::keys);
+                    there.extend(keys.map(|key| path(&path(name, "NAME"), key)));
+                    let keys = inner.keys().filter(|key| *key != "NAME");
+                    there.extend(keys.map(|key| path(name, key)));
+                }
                 _ => there.push(name.clone()),
             }
         }

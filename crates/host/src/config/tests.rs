@@ -28,6 +28,9 @@ fn a_file_may_say_everything() {
         [agents]
         calls_per_minute = 5
         depth = 4
+        [agents.mine]
+        command = "my-agent"
+        args = ["--acp"]
         [models]
         attempts = 3
         [budgets]
@@ -48,6 +51,8 @@ fn a_file_may_say_everything() {
     assert_eq!((budgets.day_usd, budgets.month_tokens), (Some(5.0), Some(1_000_000)));
     assert_eq!((budgets.session_usd, budgets.warn_at), (None, 0.5));
     assert_eq!((config.house().limits.calls, config.house().limits.depth), (5, 4));
+    let mine = ("mine".to_owned(), Agent::new("my-agent", &["--acp"]));
+    assert_eq!(config.agents.named, BTreeMap::from([mine]));
 }
 
 #[test]
@@ -76,6 +81,14 @@ fn an_unknown_key_is_named_with_its_line_and_the_nearest_known_one() {
         complaint("[providers.mine]\nkind = \"gemini\"\nbase_ulr = \"x\""),
         "line 3: there is no key `providers.mine.base_ulr`; \
          the nearest is `providers.mine.base_url`"
+    );
+    assert_eq!(
+        complaint("[agents.mine]\ncomand = \"x\""),
+        "line 2: there is no key `agents.mine.comand`; the nearest is `agents.mine.command`"
+    );
+    assert_eq!(
+        complaint("[agents]\ndeep = 3"),
+        "line 2: there is no key `agents.deep`; the nearest is `agents.depth`"
     );
     assert_eq!(
         complaint("[providers]\nkind = \"gemini\""),
@@ -113,6 +126,9 @@ fn a_wrong_value_is_told_of_where_it_stands() {
             "line 3, headers: invalid type: string ..., expected a map",
         ),
         ("[providers.x]\nbase_url = \"y\"", "missing field `kind`"),
+        ("[agents.x]\nargs = []", "missing field `command`"),
+        ("[agents.x]\ncommand = \"\"", "agents.x: the command is empty"),
+        ("[agents.\"a/b\"]\ncommand = \"x\"", "`a/b` cannot be the name of an agent"),
         ("[providers.\"a/b\"]\nkind = \"gemini\"", "`a/b` cannot be the name of a provider"),
     ] {
         let complaint = complaint(text);
@@ -130,7 +146,7 @@ fn a_flag_wins_over_the_file() {
 }
 
 #[test]
-fn providers_are_shown_without_secrets() {
+fn providers_and_agents_are_shown_without_secrets() {
     let dir = tempfile::tempdir().unwrap();
     let text = r#"
         [providers.mine]
@@ -140,6 +156,10 @@ fn providers_are_shown_without_secrets() {
         api_key_env = "MINE_KEY"
         [providers.other]
         kind = "anthropic"
+        [agents.mine]
+        command = "my-agent"
+        args = ["--acp"]
+        env = { "MY_TOKEN" = "s3cret" }
         "#;
     std::fs::write(dir.path().join("config.toml"), text).unwrap();
     let home = DataDir { data_dir: Some(dir.path().to_owned()) };
@@ -152,6 +172,11 @@ proxy = "http://(hidden)@proxy:1"
 
 [providers.other]
 kind = "anthropic"
+
+[agents.mine]
+command = "my-agent"
+args = ["--acp"]
+env = { MY_TOKEN = "(hidden)" }
 "#;
     assert_eq!(providers, expected);
     Config::parse(&shown).unwrap();

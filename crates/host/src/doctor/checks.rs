@@ -25,7 +25,7 @@ pub async fn all(data_dir: &Path, workspace: &Path) -> Vec<Finding> {
     match Config::load(data_dir) {
         Ok(config) => {
             findings.push(configuration(data_dir));
-            findings.push(model(data_dir, &config));
+            findings.push(model(data_dir, &config).await);
             findings.extend(providers(data_dir, config.clone()).await);
             findings.extend(around(&detect::look(Surroundings::real()).await, &config));
         }
@@ -115,9 +115,10 @@ fn configuration(dir: &Path) -> Finding {
     }
 }
 
-fn model(data_dir: &Path, config: &Config) -> Finding {
+async fn model(data_dir: &Path, config: &Config) -> Finding {
     let id = &config.default_model;
-    match wire::models(data_dir, config) {
+    let agents = wire::guests(data_dir, config).await;
+    match wire::models(data_dir, config).and(agents) {
         Ok(_) if id == "demo" => Finding::remark(
             "the default model is `demo`, which only shows how things work",
             "`megaron models detect` finds others, `megaron models default ID` chooses one",

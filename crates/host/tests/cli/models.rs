@@ -44,6 +44,50 @@ fn a_default_is_chosen_if_it_exists() {
     assert_eq!(home.run(&["models"]).code, Some(0));
 }
 
+#[test]
+fn agents_are_listed_tried_and_chosen_like_models() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("home")).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../agents/tests/visits/agent.py");
+    let guest = |name: &str, mode: &str| {
+        format!("[agents.{name}]\ncommand = \"python3\"\nargs = [{script:?}, {mode:?}]\n")
+    };
+    let config = home.path("home/config.toml");
+    fs::write(&config, guest("guest", "") + &guest("stranger", "signed-out")).unwrap();
+    let programs = home.path("programs");
+    fs::create_dir(&programs).unwrap();
+    fs::write(programs.join("opencode"), "").unwrap();
+    fs::set_permissions(programs.join("opencode"), fs::Permissions::from_mode(0o755)).unwrap();
+
+    let mut listing = home.command(&["models"]);
+    let path = std::env::var("PATH").unwrap();
+    listing.env("PATH", format!("{}:{path}", programs.display()));
+    let ran = run(listing);
+    let rows: Vec<Vec<&str>> =
+        ran.out.lines().map(|line| line.split("  ").map(str::trim).collect()).collect();
+    let row = |id: &str| {
+        let row = rows.iter().find(|row| row.contains(&id)).unwrap();
+        row.iter().copied().filter(|cell| !cell.is_empty()).collect::<Vec<_>>()
+    };
+    let paid = "its own sign-in";
+    assert_eq!(row("agent/guest"), ["agent/guest", "guest (agent)", paid, "agents.guest"]);
+    let found = ["agent/opencode", "opencode (agent)", paid, "found on the PATH"];
+    assert_eq!(row("agent/opencode"), found);
+
+    let ran = home.run(&["models", "test", "agent/guest"]);
+    assert!(ran.code == Some(0) && ran.out.starts_with("ok: agent/guest"), "{ran:?}");
+    let ran = home.run(&["models", "test", "agent/stranger"]);
+    assert!(ran.code == Some(1) && ran.err.contains("stranger needs sign-in"), "{ran:?}");
+    let ran = home.run(&["models", "default", "agent/gest"]);
+    assert!(ran.code == Some(1) && ran.err.contains("agent/guest"), "{ran:?}");
+    assert_eq!(home.run(&["models", "default", "agent/guest"]).code, Some(0));
+    assert!(fs::read_to_string(config).unwrap().contains("default_model = \"agent/guest\""));
+    let ran = home.run(&["models"]);
+    assert!(ran.out.lines().any(|it| it.starts_with("*  agent/guest")), "{ran:?}");
+    let ran = home.run(&["ask", "say hello"]);
+    assert_eq!((ran.code, ran.out.trim()), (Some(0), "hello"), "{ran:?}");
+}
+
 /// A data directory with a provider that has one model, `m`, and one that is down.
 fn furnished() -> (Home, Provider) {
     let (home, provider) = (Home::new(), Provider::start());

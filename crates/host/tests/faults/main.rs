@@ -9,6 +9,7 @@ mod kill;
 mod server;
 mod slow_reader;
 mod stop;
+mod visitors;
 mod watcher;
 mod witness;
 

@@ -27,6 +27,11 @@ impl Home {
         Self { dir: tempfile::tempdir().unwrap(), port: free_port() }
     }
 
+    pub fn configure(&self, config: &str) {
+        fs::create_dir_all(self.data_dir()).unwrap();
+        fs::write(self.data_dir().join("config.toml"), config).unwrap();
+    }
+
     pub fn key(&self) -> String {
         fs::read_to_string(self.data_dir().join("key")).unwrap().trim().to_owned()
     }

@@ -17,6 +17,7 @@ use crate::{
     session::Session,
     state::State,
     update::{Command, Fact, Outcome, SessionId},
+    visit,
 };
 
 /// What a desk is set up with.
@@ -41,12 +42,13 @@ impl Opening {
         Ok(session)
     }
 
-    /// A session that exists. A turn that waited for the person goes on waiting; any other that a
-    /// crash cut short is recorded as interrupted first.
+    /// A session that exists. A turn that waited for the person goes on waiting, unless an agent
+    /// answered that is gone by now; any other that a crash cut short is recorded as interrupted
+    /// first.
     pub async fn resume(self, state: Arc<State>) -> Result<Session, StoreError> {
         let (mut desk, session, commands) = self.desk(state);
         desk.withdraw_orphans().await?;
-        if desk.state.awaits_person() {
+        if desk.state.awaits_person() && !visit::names_agent(&desk.state.model) {
             desk.go_on().await?;
         } else if desk.state.is_busy() {
             let step = desk.state.turn.as_ref().and_then(|turn| turn.step);

@@ -10,3 +10,4 @@ mod remembering;
 mod speaking;
 mod spending;
 mod support;
+mod visiting;
