@@ -128,6 +128,12 @@ impl Agents for Guests {
         let (_, guest) = self.guests.iter().find(|(name, _)| model_of(name) == id)?;
         Some(Arc::new(Reception(guest.clone())))
     }
+
+    fn dismiss(&self, session: SessionId) {
+        for guest in self.guests.values() {
+            guest.visitors().remove(&session);
+        }
+    }
 }
 
 /// Where an agent is called.

@@ -287,6 +287,7 @@ impl Host {
                 Ok(false) => return Err(DeleteError::Busy),
                 Ok(true) => session.gone().await,
             }
+            self.ports.agents.dismiss(id);
             let (ports, roster) = (self.ports.clone(), self.roster.clone());
             let (applets, approvals) = (self.applets.clone(), self.approvals.clone());
             let clear = async move {

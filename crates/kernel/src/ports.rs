@@ -241,6 +241,8 @@ pub trait Agent: Send + Sync {
 pub trait Agents: Send + Sync {
     fn list(&self) -> Vec<ModelInfo>;
     fn find(&self, id: &str) -> Option<Arc<dyn Agent>>;
+    /// Whoever still waits to be asked in this session may go: it is gone.
+    fn dismiss(&self, session: SessionId);
 }
 
 /// What every agent is told besides the conversation.

@@ -170,4 +170,6 @@ impl Agents for NoAgents {
     fn find(&self, _: &str) -> Option<Arc<dyn Agent>> {
         None
     }
+
+    fn dismiss(&self, _: SessionId) {}
 }

@@ -8,6 +8,7 @@ use futures::{
 };
 use kernel::{
     ports::{Agent, Agents, ModelError, ModelInfo},
+    update::SessionId,
     visit::{Doing, Visit, model_of},
 };
 use tokio::sync::mpsc;
@@ -96,4 +97,6 @@ impl Agents for TestAgent {
     fn find(&self, id: &str) -> Option<Arc<dyn Agent>> {
         (id == Self::MODEL).then(|| Arc::new(self.clone()) as Arc<dyn Agent>)
     }
+
+    fn dismiss(&self, _: SessionId) {}
 }

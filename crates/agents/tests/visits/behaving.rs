@@ -37,7 +37,7 @@ async fn an_agent_answers_and_stays_for_the_next_message() {
 }
 
 #[tokio::test]
-async fn each_session_has_a_process_of_its_own_and_it_goes_with_the_house() {
+async fn each_session_has_a_process_of_its_own_that_goes_with_it_or_with_the_house() {
     let mut scene = Scene::new(scripted("")).await;
     let (first, _) = scene.ask("pid").await;
     let other = scene.host.create(&scene.room(), "agent/guest", "").await.unwrap();
@@ -45,6 +45,15 @@ async fn each_session_has_a_process_of_its_own_and_it_goes_with_the_house() {
     scene.feed = scene.host.feed(other, Some(Seq(0))).await.unwrap();
     let (second, _) = scene.ask("pid").await;
     assert!(first != second && mine != other);
+    let (third, _) = {
+        let doomed = scene.host.create(&scene.room(), "agent/guest", "").await.unwrap();
+        scene.feed = scene.host.feed(doomed, Some(Seq(0))).await.unwrap();
+        scene.id = doomed;
+        scene.ask("pid").await
+    };
+    assert!(runs(&first) && runs(&second) && runs(&third));
+    scene.host.delete(scene.id).await.unwrap();
+    until_gone(&third).await;
     assert!(runs(&first) && runs(&second));
     scene.host.shut(Duration::ZERO).await;
     drop(scene);
