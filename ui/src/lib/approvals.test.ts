@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asker, denial, lasting, left, outcome, terms, type Lasting } from './approvals';
+import { asker, denial, lasting, left, outcome, plain, terms, type Lasting } from './approvals';
 
 const now = new Date(2026, 4, 5, 22, 30);
 const wish: Lasting = { reach: 'session', pattern: ' git * ', scope: 'always', length: 'endless' };
@@ -22,6 +22,11 @@ test('today lasts at least a minute, even just before midnight', () => {
 test('a denial carries a reason only where there is one', () => {
   expect(denial('  ')).toEqual({ decision: 'deny' });
   expect(denial(' not on a Friday ')).toEqual({ decision: 'deny', reason: 'not on a Friday' });
+});
+
+test('marks that are not seen are written out, and plain text is left alone', () => {
+  expect(plain('rm \u202e~/ \u200b\x1b[8m x')).toBe('rm \\u{202e}~/ \\u{200b}\\u{1b}[8m x');
+  expect(plain('two\n\tlines, ümlauts, 日本 and 👩‍🍳')).toBe('two\n\tlines, ümlauts, 日本 and 👩‍🍳');
 });
 
 test('whoever asks is named in words', () => {

@@ -13,6 +13,8 @@ export interface Lasting {
   length: Length;
 }
 
+const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
 export const modes: { mode: Mode; name: string; meaning: string }[] = [
   { mode: 'ask', name: 'Ask', meaning: 'It looks around freely, and asks before it changes anything.' },
   {
@@ -37,6 +39,11 @@ export function lasting({ reach, pattern, scope, length }: Lasting, now: Date): 
 
 export function denial(reason: string): Ruling {
   return reason.trim() ? { decision: 'deny', reason: reason.trim() } : { decision: 'deny' };
+}
+
+/** The same text with marks that are not seen, or that turn others around, written out: what is allowed must be what is read. */
+export function plain(text: string): string {
+  return text.replace(HIDDEN, (mark) => `\\u{${mark.codePointAt(0)!.toString(16)}}`);
 }
 
 /** Who asks, for somebody who need not know how callers are written. */

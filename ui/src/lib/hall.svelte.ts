@@ -228,8 +228,9 @@ export class Hall {
 
   private news(event: GlobalEvent) {
     if (event.type === 'session.listChanged') void this.refresh();
-    // News were missed, and what waits may be among them.
-    if (event.type === 'session.listChanged' && event.data.reason === 'changed') void this.inbox.refresh();
+    // News were missed, or a session went with all that waited in it.
+    if (event.type === 'session.listChanged' && ['changed', 'deleted'].includes(event.data.reason))
+      void this.inbox.refresh();
     if (event.type === 'approvals.changed') this.inbox.changed(event.data.sessionId, event.data.open);
     if (event.type !== 'session.busy') return;
     const { sessionId, isBusy } = event.data;

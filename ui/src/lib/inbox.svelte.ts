@@ -53,7 +53,8 @@ export class Inbox {
 
   /** So many wait in this session now. */
   changed(sessionId: string, open: number) {
-    if (open === 0 && this.of(sessionId).length === 0) return;
+    // A list that is on its way may be from before.
+    if (open === 0 && !this.running && this.of(sessionId).length === 0) return;
     if (open === 0) for (const approval of this.of(sessionId)) this.vanished(approval);
     void this.refresh();
   }
