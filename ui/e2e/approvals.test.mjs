@@ -213,6 +213,18 @@ test('in the inbox, what was answered elsewhere goes by itself and says so', asy
   assert.deepEqual(second.complaints, []);
 });
 
+test('what was answered in the terminal goes at once, and the page says where', async () => {
+  const { name, order, exists } = fresh();
+  await guest.say(order);
+  await card(guest, `Writing ${name}`).waitFor();
+  const { approvals: open } = await guest.page.evaluate(async () => (await fetch('/api/approvals')).json());
+  await server.command('approvals', 'allow', open[0].id);
+  await guest.finished.first().waitFor();
+  await guest.log.getByText(`Allowed once in the terminal: Writing ${name}`).waitFor();
+  assert.equal(await approvals(guest).count(), 0);
+  assert.equal(await exists(), true);
+});
+
 test('a new question is spoken of, and does not take the focus from whoever writes', async () => {
   await guest.ask('Hello there');
   await guest.box.fill('half a thou');

@@ -115,7 +115,7 @@ for (const { name: look, wide, options } of looks) {
       slip('task.created', { task: plan });
       slip('tool.execution_start', { toolCallId: 'c1', toolName: 'edit_file', arguments: { path: 'notes/guests.md' } });
       slip('permission.requested', { approval: { id: 'q1', toolCallId: 'c1', title: 'Editing notes/guests.md' } });
-      slip('permission.completed', { approvalId: 'q1', verdict: 'allowed', scope: 'session', by: 'megaron-ask' });
+      slip('permission.completed', { approvalId: 'q1', verdict: 'allowed', scope: 'session', by: 'the terminal' });
       slip('tool.execution_complete', { toolCallId: 'c1', success: true, result: { content: recorded.diff } });
       slip('tool.execution_start', { toolCallId: 'c2', toolName: 'shell', arguments: { command: 'make feast' } });
       slip('tool.execution_partial_result', { toolCallId: 'c2', partialOutput: 'laying table 1\nlaying table 2\n' });

@@ -14,7 +14,7 @@ import type {
 } from './wire';
 
 /** By this name others learn where an answer was given. */
-export const HERE = 'page';
+export const HERE = 'the page';
 
 /** The server answered, and the answer was no. */
 export class Refused extends Error {

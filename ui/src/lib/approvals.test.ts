@@ -56,10 +56,10 @@ test('the time that is left is told roughly', () => {
 });
 
 test('what came of a question says who answered', () => {
-  const about = { approvalId: 'a', by: 'page' } as const;
+  const about = { approvalId: 'a', by: 'the page' } as const;
   expect([
     outcome({ ...about, verdict: 'allowed', scope: 'once' }),
-    outcome({ ...about, verdict: 'allowed', scope: 'session', by: 'megaron-ask' }),
+    outcome({ ...about, verdict: 'allowed', scope: 'session', by: 'the terminal' }),
     outcome({ ...about, verdict: 'allowed', scope: 'always', by: 'the owner' }),
     outcome({ ...about, verdict: 'denied', by: '' }),
     outcome({ ...about, verdict: 'answered' }),

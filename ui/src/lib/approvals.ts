@@ -22,7 +22,7 @@ export const modes: { mode: Mode; name: string; meaning: string }[] = [
     name: 'Auto-safe',
     meaning: 'It also edits files in its folder and runs programs locked in there, without asking.',
   },
-  { mode: 'full', name: 'Full', meaning: 'It does whatever it thinks right, and never asks.' },
+  { mode: 'full', name: 'Full', meaning: 'It does whatever it thinks right, without asking.' },
 ];
 
 export function modeName(mode: Mode): string {
@@ -78,8 +78,7 @@ export function outcome({ verdict, scope, by }: Completed): string {
 }
 
 export function where(by: string): string {
-  if (by === HERE) return 'in the page';
-  if (by === 'megaron-ask') return 'in the terminal';
+  if (by === HERE || by === 'the terminal') return `in ${by}`;
   return by ? `by ${by}` : 'elsewhere';
 }
 

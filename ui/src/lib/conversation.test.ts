@@ -328,7 +328,7 @@ describe('a question', () => {
   const requested = (id: string, toolCallId?: string) =>
     happened('permission.requested', { approval: { id, title: `Doing ${id}`, ...(toolCallId ? { toolCallId } : {}) } });
   const completed = (approvalId: string, verdict: string) =>
-    happened('permission.completed', { approvalId, verdict, by: 'page' });
+    happened('permission.completed', { approvalId, verdict, by: 'the page' });
 
   test('stands after the call that waits for it, and learns what came of it', () => {
     const calls = [said('go'), toolStart('c1', 'one'), toolStart('c2', 'two')];

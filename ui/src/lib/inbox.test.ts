@@ -43,7 +43,7 @@ test('what waited before is listed in silence, and what comes later is announced
 test('what was answered elsewhere goes at once, and says by whom if that is known', async () => {
   open = [approval('a'), approval('b'), approval('c', 'T')];
   await inbox.refresh();
-  inbox.completed({ approvalId: 'a', verdict: 'denied', by: 'megaron-ask' });
+  inbox.completed({ approvalId: 'a', verdict: 'denied', by: 'the terminal' });
   inbox.changed('T', 0);
   expect([titles(), notes()]).toEqual([
     ['Writing b'],
@@ -57,7 +57,7 @@ test('an answer of the server that is older than the news brings nothing back', 
   open = [approval('a')];
   await inbox.refresh();
   const listing = inbox.refresh();
-  inbox.completed({ approvalId: 'a', verdict: 'allowed', scope: 'once', by: 'page' });
+  inbox.completed({ approvalId: 'a', verdict: 'allowed', scope: 'once', by: 'the page' });
   await listing;
   expect(titles()).toEqual([]);
 });
@@ -66,7 +66,7 @@ test('what this page answers goes without a note, whether the news or the reply 
   open = [approval('a'), approval('b')];
   await inbox.refresh();
   answers['/api/approvals/a'] = () => {
-    inbox.completed({ approvalId: 'a', verdict: 'allowed', scope: 'once', by: 'page' });
+    inbox.completed({ approvalId: 'a', verdict: 'allowed', scope: 'once', by: 'the page' });
     return Response.json({ verdict: 'allowed' });
   };
   answers['/api/approvals/b'] = () => Response.json({ verdict: 'denied' });
