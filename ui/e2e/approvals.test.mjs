@@ -45,10 +45,11 @@ async function settleAll() {
 function fresh() {
   const name = `file-${(files += 1)}.txt`;
   const order = `/tool write_file ${JSON.stringify({ path: name, content: 'hi' })}`;
-  const exists = () => access(join(server.workspace, name)).then(
-    () => true,
-    () => false,
-  );
+  const exists = () =>
+    access(join(server.workspace, name)).then(
+      () => true,
+      () => false,
+    );
   return { name, order, exists };
 }
 
@@ -237,7 +238,10 @@ test('a new question is spoken of, and does not take the focus from whoever writ
     },
     [id, order],
   );
-  await guest.page.getByRole('status').filter({ hasText: `An approval is needed: Writing ${name}` }).waitFor({ state: 'attached' });
+  await guest.page
+    .getByRole('status')
+    .filter({ hasText: `An approval is needed: Writing ${name}` })
+    .waitFor({ state: 'attached' });
   await card(guest, `Writing ${name}`).waitFor();
   await guest.page.keyboard.type('ght');
   assert.equal(await guest.box.inputValue(), 'half a thought');

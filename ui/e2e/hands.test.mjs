@@ -52,7 +52,8 @@ async function enter(options = {}) {
   return wishes;
 }
 
-const card = (guest, title) => guest.page.getByRole('region', { name: 'Approvals' }).getByRole('article', { name: title });
+const card = (guest, title) =>
+  guest.page.getByRole('region', { name: 'Approvals' }).getByRole('article', { name: title });
 const press = (where, name) => where.getByRole('button', { name, exact: true }).click();
 
 /** Opens the session, as if it were at work, on a socket into which events can be slipped. */
@@ -199,10 +200,11 @@ test('every kind of question is answered in its own way', async () => {
 
   const visiting = card(guest, 'Signing in to the calendar');
   const way = visiting.getByRole('link', { name: 'Open in a new tab' });
-  assert.deepEqual(
-    await way.evaluate((it) => [it.href, it.target, it.rel]),
-    ['https://accounts.example.com/authorize?client=megaron', '_blank', 'noopener noreferrer'],
-  );
+  assert.deepEqual(await way.evaluate((it) => [it.href, it.target, it.rel]), [
+    'https://accounts.example.com/authorize?client=megaron',
+    '_blank',
+    'noopener noreferrer',
+  ]);
   await press(visiting, 'It is done');
   await visiting.waitFor({ state: 'detached' });
   assert.deepEqual(wishes, [
@@ -220,7 +222,13 @@ test('an address that is no web page cannot be opened, and a schema that is no l
   const base = { ...first, detail: undefined, kind: 'link', text: 'Please' };
   const open = [
     { ...base, id: 'a', title: 'A trap', url: 'javascript:alert(1)' },
-    { ...base, id: 'b', title: 'A list', kind: 'form', schema: { type: 'object', properties: { a: { type: 'array' } } } },
+    {
+      ...base,
+      id: 'b',
+      title: 'A list',
+      kind: 'form',
+      schema: { type: 'object', properties: { a: { type: 'array' } } },
+    },
   ];
   await context.route('**/api/approvals', (route) => route.fulfill({ json: { approvals: open } }));
   const guest = await visit(context, `${server.url}/?view=approvals`);
@@ -326,7 +334,8 @@ test('a hidden page tells the desktop of a new question, once the person has all
     slip(count);
     await guest.sessions.getByRole('link', { name: `Approvals ${count} waiting` }).waitFor();
   };
-  const hide = (hidden) => page.evaluate((hidden) => Object.defineProperty(document, 'hidden', { value: hidden, configurable: true }), hidden);
+  const hide = (hidden) =>
+    page.evaluate((hidden) => Object.defineProperty(document, 'hidden', { value: hidden, configurable: true }), hidden);
   const told = () => page.evaluate(() => /** @type {any} */ (window).told);
   await guest.connected();
   await hide(true);

@@ -14,7 +14,11 @@ export const looks = ['light', 'dark'].flatMap((colorScheme) =>
     name: `${colorScheme}-${viewport.width > 800 ? 'wide' : 'narrow'}`,
     wide: viewport.width > 800,
     // Without animations, as half-faded text would be read as too faint.
-    options: { colorScheme: /** @type {'light' | 'dark'} */ (colorScheme), viewport, reducedMotion: /** @type {const} */ ('reduce') },
+    options: {
+      colorScheme: /** @type {'light' | 'dark'} */ (colorScheme),
+      viewport,
+      reducedMotion: /** @type {const} */ ('reduce'),
+    },
   })),
 );
 

@@ -1,6 +1,9 @@
 // What servers with more tools than ours answer: one question of every kind, grants, and servers of tools.
 
-const long = Array.from({ length: 48 }, (_, at) => `${at % 6 === 1 ? '-' : at % 6 === 2 ? '+' : ' '}line ${at + 1} of the list of guests`);
+const long = Array.from(
+  { length: 48 },
+  (_, at) => `${at % 6 === 1 ? '-' : at % 6 === 2 ? '+' : ' '}line ${at + 1} of the list of guests`,
+);
 const count = (sign) => long.filter((line) => line.startsWith(sign)).length;
 const [gone, come] = [count('-'), count('+')];
 const same = long.length - gone - come;
@@ -118,7 +121,14 @@ export const grants = (sessionId) => [
 const since = '2026-05-05T10:00:00Z';
 export const servers = () => [
   {
-    ...{ name: 'files', kind: 'stdio', place: 'npx -y @example/files --root ~/feast', state: 'ready', since, starts: 1 },
+    ...{
+      name: 'files',
+      kind: 'stdio',
+      place: 'npx -y @example/files --root ~/feast',
+      state: 'ready',
+      since,
+      starts: 1,
+    },
     ...{ trusted: false, configured: true, protocol: '2025-11-25', title: 'Files' },
     tools: [
       { name: 'look', offeredAs: 'files_look', description: 'Looks at a file and says what is in it.', enabled: true },
@@ -126,8 +136,20 @@ export const servers = () => [
     ],
   },
   {
-    ...{ name: 'calendar', kind: 'http', place: 'https://calendar.example.com/mcp', state: 'needs-sign-in', since, starts: 1 },
-    ...{ signInUrl: 'https://accounts.example.com/authorize?client=megaron', trusted: false, configured: false, tools: [] },
+    ...{
+      name: 'calendar',
+      kind: 'http',
+      place: 'https://calendar.example.com/mcp',
+      state: 'needs-sign-in',
+      since,
+      starts: 1,
+    },
+    ...{
+      signInUrl: 'https://accounts.example.com/authorize?client=megaron',
+      trusted: false,
+      configured: false,
+      tools: [],
+    },
   },
   {
     ...{ name: 'weather', kind: 'stdio', place: 'weather-server', state: 'failed', since, starts: 4, trusted: false },

@@ -11,7 +11,11 @@ test('leave that lasts says how far it reaches and how long it holds', () => {
     decision: 'always',
     expiresInSeconds: 5400,
   });
-  expect(lasting({ ...wish, reach: 'pattern' }, now)).toEqual({ decision: 'pattern', pattern: 'git *', scope: 'always' });
+  expect(lasting({ ...wish, reach: 'pattern' }, now)).toEqual({
+    decision: 'pattern',
+    pattern: 'git *',
+    scope: 'always',
+  });
 });
 
 test('today lasts at least a minute, even just before midnight', () => {

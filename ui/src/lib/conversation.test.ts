@@ -315,10 +315,12 @@ describe('a tool at work', () => {
 
   test('shows a change as one, whether it is told apart or is the text itself', () => {
     const diff = '--- a\n+++ a\n@@ -1 +1 @@\n-x\n+y\n';
-    const done = (result: object) =>
-      happened('tool.execution_complete', { toolCallId: 'c1', success: true, result });
+    const done = (result: object) => happened('tool.execution_complete', { toolCallId: 'c1', success: true, result });
     const begun = fold(empty, [said('go'), toolStart('c1', 'edit')]);
-    expect(tool(fold(begun, [done({ content: 'edited a', data: { diff } })]))).toMatchObject({ output: 'edited a', diff });
+    expect(tool(fold(begun, [done({ content: 'edited a', data: { diff } })]))).toMatchObject({
+      output: 'edited a',
+      diff,
+    });
     expect(tool(fold(begun, [done({ content: diff })]))).toMatchObject({ diff });
     expect(tool(fold(begun, [done({ content: 'x', data: { diff: 7 } })]))).toMatchObject({ diff: '' });
   });

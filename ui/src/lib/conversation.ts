@@ -76,7 +76,10 @@ export interface Compaction {
 }
 
 /** `call` counts calls of the model; `stale` marks text of a connection that was lost. */
-export type Item = (Said | Answer | Thought | ToolCall | Asked | Plan | Notice | Compaction) & { call: number; stale?: true };
+export type Item = (Said | Answer | Thought | ToolCall | Asked | Plan | Notice | Compaction) & {
+  call: number;
+  stale?: true;
+};
 
 /** A message of ours that the session has not begun to answer. */
 export interface Waiting {

@@ -49,7 +49,10 @@ export function initial(of: Field[]): Values {
 }
 
 /** What was filled in, as the schema wants it, and what is wrong with it, by field. */
-export function filled(of: Field[], values: Values): { value: Record<string, unknown>; problems: Record<string, string> } {
+export function filled(
+  of: Field[],
+  values: Values,
+): { value: Record<string, unknown>; problems: Record<string, string> } {
   const value: Record<string, unknown> = {};
   const problems: Record<string, string> = {};
   for (const it of of) {

@@ -40,7 +40,8 @@ export function settings(draft: Draft): { settings: object; problem: string } {
   if (!name) return wrong('Give it a name.');
   if (draft.kind === 'address') {
     const url = draft.url.trim();
-    if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return wrong('The address must begin with https:// or http://.');
+    if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+      return wrong('The address must begin with https:// or http://.');
     const headers = pairs(draft.secrets, ':');
     if (!headers) return wrong('Write each header on a line of its own, as Name: value.');
     return { settings: { name, url, ...(hasAny(headers) ? { headers } : {}) }, problem: '' };
