@@ -1,17 +1,15 @@
 // The pages in light and dark, wide and narrow: reachable for everybody, and pictured for whoever looks after them.
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import axe from 'axe-core';
+import { inspect, looks } from './inspect.mjs';
 import { Server } from './server.mjs';
 import { launch, signIn, visit } from './visit.mjs';
 
-const shots = join(import.meta.dirname, 'shots');
 let server, browser, remembered, conversation;
 
 before(async () => {
-  await mkdir(shots, { recursive: true });
   server = await Server.fresh();
   await writeFile(join(server.workspace, 'AGENTS.md'), '# Manners\n\nGreet every guest by name.\n');
   browser = await launch();
@@ -31,116 +29,84 @@ after(async () => {
   await server?.end();
 });
 
-for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
-  for (const [width, height] of /** @type {const} */ ([
-    [1280, 800],
-    [390, 844],
-  ])) {
-    const wide = width > 800;
-    const look = `${colorScheme}-${wide ? 'wide' : 'narrow'}`;
-
-    describe(`in ${colorScheme}, ${width} by ${height}`, () => {
-      let context;
-      before(async () => {
-        // Without animations, as half-faded text would be read as too faint.
-        context = await browser.newContext({
-          storageState: remembered,
-          colorScheme,
-          viewport: { width, height },
-          reducedMotion: 'reduce',
-        });
-      });
-      after(() => context.close());
-
-      test('the start page', async () => {
-        const guest = await visit(context, server.url);
-        await guest.log.getByText('What shall we do?').waitFor();
-        await guest.connected();
-        await inspect(guest, `start-${look}`);
-      });
-
-      test('a conversation with an opened card', async () => {
-        const guest = await visit(context, conversation);
-        await guest.finished.nth(1).waitFor();
-        await guest.connected();
-        await guest.log.locator('summary', { hasText: 'list_directory' }).click();
-        await inspect(guest, `conversation-${look}`);
-      });
-
-      test('a summary of the past, unfolded', async () => {
-        const guest = await visit(context, conversation);
-        await guest.connected();
-        await guest.log.locator('summary', { hasText: 'Earlier messages were summed up' }).click();
-        await inspect(guest, `summary-${look}`);
-      });
-
-      test('a turn at work with a message waiting', async () => {
-        const guest = await visit(context, server.url);
-        await guest.say('/slow 50\n/long 200');
-        await guest.answers.first().waitFor();
-        await guest.say('And then tell me about the porch.');
-        await guest.log.getByText('Waiting for its turn').waitFor();
-        await inspect(guest, `working-${look}`);
-        await guest.stop.click();
-        await guest.finished.nth(1).waitFor();
-        await guest.idle();
-      });
-
-      test('a question before deleting', async () => {
-        const guest = await visit(context, conversation);
-        await guest.page.getByRole('button', { name: 'Delete session' }).click();
-        await guest.page.getByRole('dialog').waitFor();
-        await inspect(guest, `delete-${look}`);
-      });
-
-      test('what the agent is told', async () => {
-        const guest = await visit(context, conversation);
-        await guest.page.getByRole('button', { name: 'What the agent is told' }).click();
-        await guest.page.getByRole('textbox', { name: 'From you, to every agent' }).waitFor();
-        await inspect(guest, `told-${look}`);
-        await guest.page.locator('summary', { hasText: 'This session' }).click();
-        await guest.page.locator('summary', { hasText: 'Tools' }).click();
-        await inspect(guest, `told-open-${look}`);
-      });
-
-      test('the API reader', async () => {
-        const guest = await visit(context, `${server.url}/docs`);
-        await guest.page.getByRole('main').getByRole('heading', { level: 3 }).first().waitFor();
-        await inspect(guest, `docs-${look}`);
-      });
-
-      if (!wide) {
-        test('the drawer opens, and Escape closes it and returns the focus', async () => {
-          const guest = await visit(context, conversation);
-          await guest.finished.first().waitFor();
-          const menu = guest.page.getByRole('button', { name: 'Show sessions' });
-          assert.equal(await guest.sessions.isVisible(), false);
-          await menu.click();
-          await guest.sessions.getByRole('button', { name: 'New session' }).waitFor();
-          await inspect(guest, `drawer-${look}`);
-          await guest.page.keyboard.press('Escape');
-          await guest.sessions.waitFor({ state: 'hidden' });
-          assert.equal(await menu.evaluate((it) => it === document.activeElement), true);
-        });
-      }
+for (const { name: look, wide, options } of looks) {
+  describe(`in ${look}`, () => {
+    let context;
+    before(async () => {
+      context = await browser.newContext({ storageState: remembered, ...options });
     });
-  }
-}
+    after(() => context.close());
 
-/** Takes a picture, and lets nothing pass that would shut somebody out. */
-async function inspect(guest, name) {
-  await guest.page.screenshot({ path: join(shots, `${name}.png`) });
-  assert.equal(
-    await guest.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
-    true,
-    'it fits the width',
-  );
-  await guest.page.evaluate(axe.source);
-  const { violations } = await guest.page.evaluate(() => /** @type {any} */ (window).axe.run());
-  const serious = violations.filter((it) => ['serious', 'critical'].includes(it.impact));
-  assert.deepEqual(
-    serious.map((it) => `${it.id}: ${it.nodes.map((node) => node.html).join(' ')}`),
-    [],
-  );
-  assert.deepEqual(guest.complaints, [], 'the console complained');
+    test('the start page', async () => {
+      const guest = await visit(context, server.url);
+      await guest.log.getByText('What shall we do?').waitFor();
+      await guest.connected();
+      await inspect(guest, `start-${look}`);
+    });
+
+    test('a conversation with an opened card', async () => {
+      const guest = await visit(context, conversation);
+      await guest.finished.nth(1).waitFor();
+      await guest.connected();
+      await guest.log.locator('summary', { hasText: 'list_directory' }).click();
+      await inspect(guest, `conversation-${look}`);
+    });
+
+    test('a summary of the past, unfolded', async () => {
+      const guest = await visit(context, conversation);
+      await guest.connected();
+      await guest.log.locator('summary', { hasText: 'Earlier messages were summed up' }).click();
+      await inspect(guest, `summary-${look}`);
+    });
+
+    test('a turn at work with a message waiting', async () => {
+      const guest = await visit(context, server.url);
+      await guest.say('/slow 50\n/long 200');
+      await guest.answers.first().waitFor();
+      await guest.say('And then tell me about the porch.');
+      await guest.log.getByText('Waiting for its turn').waitFor();
+      await inspect(guest, `working-${look}`);
+      await guest.stop.click();
+      await guest.finished.nth(1).waitFor();
+      await guest.idle();
+    });
+
+    test('a question before deleting', async () => {
+      const guest = await visit(context, conversation);
+      await guest.page.getByRole('button', { name: 'Delete session' }).click();
+      await guest.page.getByRole('dialog').waitFor();
+      await inspect(guest, `delete-${look}`);
+    });
+
+    test('what the agent is told', async () => {
+      const guest = await visit(context, conversation);
+      await guest.page.getByRole('button', { name: 'What the agent is told' }).click();
+      await guest.page.getByRole('textbox', { name: 'From you, to every agent' }).waitFor();
+      await inspect(guest, `told-${look}`);
+      await guest.page.locator('summary', { hasText: 'This session' }).click();
+      await guest.page.locator('summary', { hasText: 'Tools' }).click();
+      await inspect(guest, `told-open-${look}`);
+    });
+
+    test('the API reader', async () => {
+      const guest = await visit(context, `${server.url}/docs`);
+      await guest.page.getByRole('main').getByRole('heading', { level: 3 }).first().waitFor();
+      await inspect(guest, `docs-${look}`);
+    });
+
+    if (!wide) {
+      test('the drawer opens, and Escape closes it and returns the focus', async () => {
+        const guest = await visit(context, conversation);
+        await guest.finished.first().waitFor();
+        const menu = guest.page.getByRole('button', { name: 'Show sessions' });
+        assert.equal(await guest.sessions.isVisible(), false);
+        await menu.click();
+        await guest.sessions.getByRole('button', { name: 'New session' }).waitFor();
+        await inspect(guest, `drawer-${look}`);
+        await guest.page.keyboard.press('Escape');
+        await guest.sessions.waitFor({ state: 'hidden' });
+        assert.equal(await menu.evaluate((it) => it === document.activeElement), true);
+      });
+    }
+  });
 }

@@ -1,10 +1,11 @@
 // Starts and ends a real server for a test, on data of its own.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 
 export const binary = process.env.MEGARON_BIN ?? resolve(import.meta.dirname, '../../target/debug/megaron');
 
@@ -45,6 +46,15 @@ export class Server {
     });
     this.url = webAddress(address);
     this.login = webAddress(login);
+  }
+
+  /**
+   * What a command of the terminal prints.
+   * @param {string[]} words
+   */
+  async command(...words) {
+    const { stdout } = await promisify(execFile)(binary, [...words, '--data-dir', join(this.home, 'data')]);
+    return stdout;
   }
 
   /** As a power cut would end it. */

@@ -80,8 +80,8 @@ export class Visit {
 }
 
 /** Opens a page of a context as a visit. */
-export async function visit(context, address) {
-  const page = await context.newPage();
+export async function visit(context, address, page) {
+  page ??= await context.newPage();
   const guest = new Visit(page);
   await page.goto(address);
   return guest;

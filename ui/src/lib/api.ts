@@ -1,5 +1,21 @@
 // The HTTP requests the page makes, and what their failures mean to it.
-import type { AcceptedAnswer, CreatedAnswer, PromptAnswer, SessionsAnswer, StateAnswer } from './wire';
+import type {
+  AcceptedAnswer,
+  Approval,
+  CreatedAnswer,
+  Grant,
+  LogLine,
+  Mode,
+  PromptAnswer,
+  Ruling,
+  SessionsAnswer,
+  StateAnswer,
+  ToolServer,
+  Verdict,
+} from './wire';
+
+/** By this name others learn where an answer was given. */
+export const HERE = 'the page';
 
 /** The server answered, and the answer was no. */
 export class Refused extends Error {
@@ -15,6 +31,7 @@ export const sessions = () => ask<SessionsAnswer>('GET', '/api/sessions');
 export const create = (model: string) => ask<CreatedAnswer>('POST', '/api/sessions', model ? { model } : {});
 export const rename = (id: string, name: string) => ask('PATCH', session(id), { name });
 export const choose = (id: string, model: string) => ask('PATCH', session(id), { model });
+export const setMode = (id: string, mode: Mode) => ask('PATCH', session(id), { mode });
 export const compact = (id: string) => ask<{ started: boolean }>('POST', `${session(id)}/compact`);
 export const remove = (id: string) => ask('DELETE', session(id));
 export const observe = (id: string) => ask('POST', `${session(id)}/observe`);
@@ -23,6 +40,22 @@ export const state = (id: string) => ask<StateAnswer>('GET', `${session(id)}/sta
 
 export const told = (id: string) => ask<PromptAnswer>('GET', `${session(id)}/prompt`);
 export const instruct = (text: string) => ask('PUT', '/api/instructions', { text });
+
+export const approvals = () => ask<{ approvals: Approval[] }>('GET', '/api/approvals');
+export const decide = (id: string, ruling: Ruling) =>
+  ask<{ verdict: Verdict }>('POST', `/api/approvals/${encodeURIComponent(id)}`, ruling, { 'X-Client-ID': HERE });
+export const grants = () => ask<{ grants: Grant[] }>('GET', '/api/grants');
+/** Goes on its way even if the page is being left. */
+export const revoke = (id: string) =>
+  ask('DELETE', `/api/grants/${encodeURIComponent(id)}`, undefined, {}, { keepalive: true });
+
+export const servers = () => ask<{ servers: ToolServer[] }>('GET', '/api/mcp/servers');
+export const addServer = (settings: object) => ask('POST', '/api/mcp/servers', settings);
+export const removeServer = (name: string) => ask('DELETE', server(name));
+export const changeServer = (name: string, change: { enabled?: boolean; tools?: Record<string, boolean> }) =>
+  ask('PATCH', server(name), change);
+export const restartServer = (name: string) => ask('POST', `${server(name)}/restart`);
+export const serverLogs = (name: string) => ask<{ lines: LogLine[] }>('GET', `${server(name)}/logs`);
 
 /** Says something to a session. Waits its turn if the session is busy; said once however often it is sent under one key. */
 export function say(id: string, prompt: string, key: string): Promise<AcceptedAnswer> {
@@ -41,8 +74,14 @@ export async function insist<T>(attempt: () => Promise<T>, pause: (attempts: num
   }
 }
 
-async function ask<T>(method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<T> {
-  const request: RequestInit = { method, headers };
+async function ask<T>(
+  method: string,
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+  more: RequestInit = {},
+): Promise<T> {
+  const request: RequestInit = { method, headers, ...more };
   if (body) {
     request.body = JSON.stringify(body);
     request.headers = { ...headers, 'Content-Type': 'application/json' };
@@ -55,6 +94,10 @@ async function ask<T>(method: string, path: string, body?: object, headers: Reco
 
 function session(id: string): string {
   return `/api/sessions/${encodeURIComponent(id)}`;
+}
+
+function server(name: string): string {
+  return `/api/mcp/servers/${encodeURIComponent(name)}`;
 }
 
 /** A random UUID; made by hand because `crypto.randomUUID` is missing on plain-HTTP pages of a home network. */

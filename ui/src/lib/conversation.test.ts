@@ -1,6 +1,17 @@
 // What must hold of the fold: a transcript in, a conversation out.
 import { describe, expect, test } from 'vitest';
-import { empty, fold, marked, posted, resumed, settled, withdrawn, type Conversation } from './conversation';
+import {
+  empty,
+  fold,
+  marked,
+  planOf,
+  posted,
+  resumed,
+  settled,
+  TAIL,
+  withdrawn,
+  type Conversation,
+} from './conversation';
 import { Place } from './place';
 import { answer, delta, facts, idle, message, said, toolDone, toolStart } from './transcript';
 import type { EventFrame, SessionEvent } from './wire';
@@ -13,6 +24,8 @@ function told(conversation: Conversation): string[] {
     if (it.kind === 'thought') return `thought: ${it.text}`;
     if (it.kind === 'tool') return `${it.name} ${it.state}: ${it.output}`;
     if (it.kind === 'compaction') return `summing up ${it.state}: ${it.summary || it.reason}`;
+    if (it.kind === 'asked') return `asked ${it.approval.title}: ${it.outcome?.verdict ?? 'waiting'}`;
+    if (it.kind === 'plan') return `plan ${it.title} ${it.state}: ${it.steps.map((step) => step.status).join(', ')}`;
     return `${it.tone}: ${it.text}`;
   });
   return [...lines, ...conversation.waiting.map((it) => `${it.state}: ${it.text}`)];
@@ -278,5 +291,74 @@ describe('a lost connection', () => {
   test('half-written text that died with the server gives way to the answer that came instead', () => {
     const cut = resumed(fold(empty, [said('hi'), delta('m1', 'Hel')]));
     expect(told(fold(cut, [delta('m2', 'Hello', true)]))).toEqual(['you: hi', 'writing: Hello']);
+  });
+});
+
+describe('a tool at work', () => {
+  const printed = (partialOutput: string) =>
+    happened('tool.execution_partial_result', { toolCallId: 'c1', partialOutput });
+  const tool = (conversation: Conversation) => conversation.items.find((it) => it.kind === 'tool')!;
+
+  test('keeps only the end of what it prints', () => {
+    const running = fold(empty, [said('go'), toolStart('c1', 'run'), printed('a'.repeat(TAIL)), printed('end')]);
+    expect(tool(running)).toMatchObject({ output: `${'a'.repeat(TAIL - 3)}end`, state: 'running' });
+  });
+
+  test('tells how far it has come where it knows how far there is to go', () => {
+    const progress = (data: object) => happened('tool.execution_progress', { toolCallId: 'c1', ...data });
+    const begun = fold(empty, [said('go'), toolStart('c1', 'run')]);
+    const half = fold(begun, [progress({ progressMessage: 'half', progress: 2, total: 4 })]);
+    expect(tool(half)).toMatchObject({ progress: 'half', share: 0.5 });
+    expect(tool(fold(half, [progress({ progressMessage: 'on', progress: 3 })]))).toMatchObject({ share: null });
+    expect(tool(fold(half, [toolDone('c1', 'ok')]))).toMatchObject({ progress: '', share: null, output: 'ok' });
+  });
+
+  test('shows a change as one, whether it is told apart or is the text itself', () => {
+    const diff = '--- a\n+++ a\n@@ -1 +1 @@\n-x\n+y\n';
+    const done = (result: object) => happened('tool.execution_complete', { toolCallId: 'c1', success: true, result });
+    const begun = fold(empty, [said('go'), toolStart('c1', 'edit')]);
+    expect(tool(fold(begun, [done({ content: 'edited a', data: { diff } })]))).toMatchObject({
+      output: 'edited a',
+      diff,
+    });
+    expect(tool(fold(begun, [done({ content: diff })]))).toMatchObject({ diff });
+    expect(tool(fold(begun, [done({ content: 'x', data: { diff: 7 } })]))).toMatchObject({ diff: '' });
+  });
+});
+
+describe('a question', () => {
+  const requested = (id: string, toolCallId?: string) =>
+    happened('permission.requested', { approval: { id, title: `Doing ${id}`, ...(toolCallId ? { toolCallId } : {}) } });
+  const completed = (approvalId: string, verdict: string) =>
+    happened('permission.completed', { approvalId, verdict, by: 'the page' });
+
+  test('stands after the call that waits for it, and learns what came of it', () => {
+    const calls = [said('go'), toolStart('c1', 'one'), toolStart('c2', 'two')];
+    const asked = fold(empty, [...calls, requested('q1', 'c1'), requested('q2')]);
+    expect(told(asked)).toEqual([
+      'you: go',
+      'one running: ',
+      'asked Doing q1: waiting',
+      'two running: ',
+      'asked Doing q2: waiting',
+    ]);
+    const answered = fold(asked, [completed('q1', 'allowed'), completed('unknown', 'denied')]);
+    expect(told(answered)).toContain('asked Doing q1: allowed');
+    expect(told(answered)).toContain('asked Doing q2: waiting');
+  });
+});
+
+describe('a plan', () => {
+  const plan = (type: string, ...statuses: string[]) =>
+    happened(type, { task: { id: 't1', title: 'Feast', steps: statuses.map((status) => ({ text: status, status })) } });
+
+  test('is one item that changes in its place until it is over', () => {
+    const begun = fold(empty, [said('go'), plan('task.created', 'active', 'pending'), delta('m1', 'on it')]);
+    expect(planOf(begun)?.steps).toHaveLength(2);
+    const moved = fold(begun, [plan('task.updated', 'done', 'active')]);
+    expect(told(moved)).toEqual(['you: go', 'plan Feast open: done, active', 'writing: on it']);
+    const over = fold(moved, [happened('task.completed', { taskId: 't1', status: 'done' })]);
+    expect(told(over)[1]).toBe('plan Feast done: done, active');
+    expect(planOf(over)).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 // What a session's events add up to for a reader: a pure fold that knows nothing of sockets or components.
-import type { KnownEvent, SessionEvent } from './wire';
+import { isDiff } from './diff';
+import type { Approval, Completed, KnownEvent, SessionEvent, Step } from './wire';
 
 export interface Said {
   kind: 'said';
@@ -30,7 +31,28 @@ export interface ToolCall {
   arguments: unknown;
   state: 'running' | 'succeeded' | 'failed' | 'stopped';
   progress: string;
+  /** How much of it is done, from 0 to 1; null where nobody knows. */
+  share: number | null;
+  /** While it runs, the end of what it has printed so far. */
   output: string;
+  /** What it changed, if it says. */
+  diff: string;
+}
+
+/** Something the person was asked; what still waits is drawn from the inbox, not from here. */
+export interface Asked {
+  kind: 'asked';
+  id: string;
+  approval: Approval;
+  outcome: Completed | null;
+}
+
+export interface Plan {
+  kind: 'plan';
+  id: string;
+  title: string;
+  steps: Step[];
+  state: 'open' | 'done' | 'failed' | 'cancelled';
 }
 
 export interface Notice {
@@ -54,7 +76,10 @@ export interface Compaction {
 }
 
 /** `call` counts calls of the model; `stale` marks text of a connection that was lost. */
-export type Item = (Said | Answer | Thought | ToolCall | Notice | Compaction) & { call: number; stale?: true };
+export type Item = (Said | Answer | Thought | ToolCall | Asked | Plan | Notice | Compaction) & {
+  call: number;
+  stale?: true;
+};
 
 /** A message of ours that the session has not begun to answer. */
 export interface Waiting {
@@ -71,7 +96,15 @@ export interface Conversation {
   call: number;
 }
 
+/** Of what a running tool prints, only so much of the end is kept. */
+export const TAIL = 32_000;
+
 export const empty: Conversation = { items: [], waiting: [], intent: '', call: 0 };
+
+/** What the session is working through now, if it has said. */
+export function planOf({ items }: Conversation): Plan | undefined {
+  return items.findLast((it) => it.kind === 'plan' && it.state === 'open') as Plan | undefined;
+}
 
 /** Adds events in order; items that no event touches keep their identity. */
 export function fold(conversation: Conversation, events: SessionEvent[]): Conversation {
@@ -158,18 +191,21 @@ function apply(draft: Conversation, event: KnownEvent) {
         arguments: event.data.arguments,
         state: 'running',
         progress: '',
+        share: null,
         output: '',
+        diff: '',
       });
       return;
     }
     case 'tool.execution_partial_result': {
       const { partialOutput } = event.data;
-      changeTool(draft, event.data.toolCallId, (tool) => ({ output: tool.output + partialOutput }));
+      changeTool(draft, event.data.toolCallId, (tool) => ({ output: (tool.output + partialOutput).slice(-TAIL) }));
       return;
     }
     case 'tool.execution_progress': {
-      const { progressMessage } = event.data;
-      changeTool(draft, event.data.toolCallId, () => ({ progress: progressMessage }));
+      const { progressMessage, progress, total } = event.data;
+      const share = progress !== undefined && total ? Math.min(1, Math.max(0, progress / total)) : null;
+      changeTool(draft, event.data.toolCallId, () => ({ progress: progressMessage, share }));
       return;
     }
     case 'tool.execution_complete': {
@@ -178,8 +214,31 @@ function apply(draft: Conversation, event: KnownEvent) {
       changeTool(draft, event.data.toolCallId, () => ({
         state: success ? 'succeeded' : 'failed',
         progress: '',
+        share: null,
         output,
+        diff: told(result?.data?.diff) || (isDiff(output) ? output : ''),
       }));
+      return;
+    }
+    case 'permission.requested':
+      ask(draft, event.data.approval);
+      return;
+    case 'permission.completed': {
+      const outcome = event.data;
+      const at = draft.items.findLastIndex((it) => it.kind === 'asked' && it.id === outcome.approvalId);
+      const asked = draft.items[at];
+      if (asked?.kind === 'asked') draft.items[at] = { ...asked, outcome };
+      return;
+    }
+    case 'task.created':
+    case 'task.updated':
+      put(draft, { kind: 'plan', ...event.data.task, state: 'open' });
+      return;
+    case 'task.completed': {
+      const { taskId, status } = event.data;
+      const at = draft.items.findLastIndex((it) => it.kind === 'plan' && it.id === taskId);
+      const plan = draft.items[at];
+      if (plan?.kind === 'plan') draft.items[at] = { ...plan, state: status };
       return;
     }
     case 'session.idle':
@@ -225,6 +284,14 @@ function put(draft: Conversation, item: BareItem) {
   const outcome = item.kind === 'thought' ? draft.items.findIndex((it) => it.call === draft.call && isOutcome(it)) : -1;
   const where = outcome >= 0 ? outcome : draft.items.length;
   draft.items.splice(where, 0, { ...item, call: draft.call });
+}
+
+/** A question belongs right after the call that waits for it. */
+function ask(draft: Conversation, approval: Approval) {
+  const item: Asked = { kind: 'asked', id: approval.id, approval, outcome: null };
+  const call = draft.items.findLastIndex((it) => it.kind === 'tool' && it.id === approval.toolCallId);
+  const at = call < 0 ? draft.items.length : call + 1;
+  draft.items.splice(at, 0, { ...item, call: draft.items[call]?.call ?? draft.call });
 }
 
 function changeTool(draft: Conversation, id: string, change: (tool: ToolCall) => Partial<ToolCall>) {
@@ -291,6 +358,10 @@ function turnStart(draft: Conversation): number {
 function textOf(draft: Conversation, kind: 'answer' | 'thought', id: string): string {
   const item = draft.items.findLast((it) => it.kind === kind && it.id === id);
   return item && 'text' in item ? item.text : '';
+}
+
+function told(diff: unknown): string {
+  return typeof diff === 'string' ? diff : '';
 }
 
 function isOpen(item: Item): item is (Answer | Thought) & { call: number } {

@@ -2,10 +2,14 @@
 import * as api from './api';
 import { backoff, Connection, type Link } from './connection';
 import { empty, fold, marked, posted, resumed, settled, withdrawn, type Conversation } from './conversation';
+import { Inbox } from './inbox.svelte';
+import { Notifier } from './notify.svelte';
 import { Place } from './place';
 import { Roster } from './roster.svelte';
 import { arranged, type Told } from './told';
-import type { EventFrame, GlobalEvent, SessionEvent, StateAnswer } from './wire';
+import type { Completed, EventFrame, GlobalEvent, Mode, SessionEvent, StateAnswer } from './wire';
+
+export type View = 'chat' | 'approvals' | 'settings';
 
 /** What is kept of a session that was looked at, so that returning to it costs only what is new. */
 interface Thread {
@@ -16,7 +20,14 @@ interface Thread {
 
 export class Hall {
   roster = new Roster((error) => this.explain(error));
+  notifier = new Notifier((sessionId) => this.open(sessionId));
+  inbox = new Inbox({
+    rang: (approval) => this.notifier.tell(approval),
+    refused: (error) => this.explain(error),
+  });
   link = $state<Link>('connecting');
+  /** What the page shows beside the list of sessions. */
+  view = $state<View>('chat');
   signedOut = $state(false);
   /** Why the last wish could not be granted. */
   trouble = $state('');
@@ -46,23 +57,28 @@ export class Hall {
   });
 
   start() {
-    addEventListener('popstate', () => this.show(sessionInAddress()));
+    addEventListener('popstate', () => this.arrive());
     addEventListener('online', () => this.connection.wake());
     addEventListener('visibilitychange', () => {
       if (document.hidden) return;
       this.connection.wake();
       this.observeIfNew();
     });
-    this.show(sessionInAddress());
+    this.arrive();
     this.connection.start();
     void this.refresh();
+    void this.inbox.refresh();
   }
 
   /** Goes to a session, or to the start page when there is no id. */
   open(id: string) {
-    if (id === this.current) return;
-    history.pushState(null, '', id ? `/?session=${encodeURIComponent(id)}` : '/');
-    this.show(id);
+    if (id === this.current && this.view === 'chat') return;
+    this.go(id, 'chat');
+  }
+
+  /** Goes to another part of the page; the session stays at hand. */
+  visit(view: View) {
+    if (view !== this.view) this.go(this.current, view);
   }
 
   /** Sends what was written; on the start page this is what makes the session. */
@@ -98,6 +114,13 @@ export class Hall {
     if (!(await this.wish(api.choose(id, model)))) await this.refresh();
   }
 
+  /** From the next call of a tool on, this is what needs leave. */
+  async permit(id: string, mode: Mode) {
+    this.roster.moded(id, mode);
+    await this.wish(api.setMode(id, mode));
+    await this.refresh();
+  }
+
   async sumUp(id: string) {
     let started = true;
     const asked = api.compact(id).then((answer) => (started = answer.started));
@@ -124,6 +147,21 @@ export class Hall {
     this.threads.delete(id);
     this.roster.removed(id);
     if (this.current === id) this.open('');
+  }
+
+  private go(id: string, view: View) {
+    history.pushState(null, '', address(id, view));
+    this.arrive();
+  }
+
+  /** Shows what the address says. */
+  private arrive() {
+    const asked = new URLSearchParams(location.search);
+    const view = asked.get('view');
+    this.view = view === 'approvals' || view === 'settings' ? view : 'chat';
+    const id = asked.get('session') ?? '';
+    if (id !== this.current || id === '') this.show(id);
+    else this.observeIfNew();
   }
 
   private show(id: string) {
@@ -168,7 +206,7 @@ export class Hall {
     this.threads.delete('');
     this.threads.set(created.sessionId, thread);
     thread.id = created.sessionId;
-    if (thread === this.shown) this.open(created.sessionId);
+    if (thread === this.shown) this.go(created.sessionId, this.view);
   }
 
   /** A subscription begins, perhaps not the first. */
@@ -182,6 +220,8 @@ export class Hall {
     if (event.type === 'caco.reload' && seq === undefined) location.reload();
     if (event.type === 'session.idle') this.observeSoon();
     if (event.type === 'user.message' && this.elsewhere > 0) void this.look();
+    if (event.type === 'session.mode_changed') void this.roster.refresh();
+    if (event.type === 'permission.completed') this.inbox.completed(event.data as Completed);
     this.incoming.push(event);
     if (this.flushing) return;
     // Events are folded once per drawn frame; a hidden page draws none, so a timer stands in.
@@ -199,6 +239,10 @@ export class Hall {
 
   private news(event: GlobalEvent) {
     if (event.type === 'session.listChanged') void this.refresh();
+    // News were missed, or a session went with all that waited in it.
+    if (event.type === 'session.listChanged' && ['changed', 'deleted'].includes(event.data.reason))
+      void this.inbox.refresh();
+    if (event.type === 'approvals.changed') this.inbox.changed(event.data.sessionId, event.data.open);
     if (event.type !== 'session.busy') return;
     const { sessionId, isBusy } = event.data;
     this.roster.busy(sessionId, isBusy);
@@ -214,7 +258,9 @@ export class Hall {
     this.link = link;
     if (link === 'open') this.signedOut = false;
     // What happened meanwhile was missed; and a refused socket does not say why, but a refused request does.
-    if (link !== 'connecting') void this.refresh();
+    if (link === 'connecting') return;
+    void this.refresh();
+    void this.inbox.refresh();
   }
 
   private async refresh() {
@@ -239,7 +285,7 @@ export class Hall {
   private observeSoon() {
     const id = this.current;
     clearTimeout(this.observing);
-    if (document.hidden) return;
+    if (document.hidden || this.view !== 'chat') return;
     this.observing = setTimeout(() => {
       if (!this.roster.find(id) || this.leaving.has(id)) return;
       // Not seen after all is no harm: the next turn or the next visit asks again.
@@ -291,6 +337,9 @@ function pause(attempts: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, backoff(attempts, Math.random())));
 }
 
-function sessionInAddress(): string {
-  return new URLSearchParams(location.search).get('session') ?? '';
+export function address(sessionId: string, view: View): string {
+  const said = new URLSearchParams();
+  if (sessionId) said.set('session', sessionId);
+  if (view !== 'chat') said.set('view', view);
+  return said.size > 0 ? `/?${said}` : '/';
 }

@@ -1,7 +1,7 @@
 // The sessions the server has, kept up to date; knows nothing of what is said in them.
 import * as api from './api';
 import { flat, patched } from './sessions';
-import type { CreatedAnswer, Model, SessionItem } from './wire';
+import type { CreatedAnswer, Mode, Model, SessionItem } from './wire';
 
 export class Roster {
   sessions = $state.raw<SessionItem[]>([]);
@@ -43,7 +43,7 @@ export class Roster {
     const nothing = { summary: null, currentIntent: null, scheduleSlug: null, scheduleNextRun: null };
     const updatedAt = new Date().toISOString();
     this.sessions = [
-      { ...nothing, sessionId, cwd, model, name: '', updatedAt, isBusy: false, isUnobserved: false },
+      { ...nothing, sessionId, cwd, model, mode: 'ask', name: '', updatedAt, isBusy: false, isUnobserved: false },
       ...this.sessions,
     ];
   }
@@ -54,6 +54,10 @@ export class Roster {
 
   chose(id: string, model: string) {
     this.sessions = patched(this.sessions, id, { model });
+  }
+
+  moded(id: string, mode: Mode) {
+    this.sessions = patched(this.sessions, id, { mode });
   }
 
   removed(id: string) {

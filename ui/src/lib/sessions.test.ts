@@ -9,7 +9,17 @@ const session = (
   updatedAt: string | null,
   more: Partial<SessionItem> = {},
 ): SessionItem => ({
-  ...{ sessionId, cwd, updatedAt, model: null, name: '', summary: null, isBusy: false, isUnobserved: false },
+  ...{
+    sessionId,
+    cwd,
+    updatedAt,
+    model: null,
+    mode: 'ask',
+    name: '',
+    summary: null,
+    isBusy: false,
+    isUnobserved: false,
+  },
   ...{ currentIntent: null, scheduleSlug: null, scheduleNextRun: null },
   ...more,
 });

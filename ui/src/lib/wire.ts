@@ -1,9 +1,13 @@
 // The frames and answers the server speaks, as plain types; no behaviour.
 
+/** What a session may do without asking. */
+export type Mode = 'ask' | 'auto-safe' | 'full';
+
 export interface SessionItem {
   sessionId: string;
   cwd: string | null;
   model: string | null;
+  mode: Mode;
   name: string;
   summary: string | null;
   updatedAt: string | null;
@@ -56,6 +60,106 @@ export interface AcceptedAnswer {
   position?: number;
 }
 
+/** Something that waits for the person. Fields that do not apply to its kind are absent. */
+export interface Approval {
+  id: string;
+  sessionId: string;
+  /** Not in events. */
+  sessionName?: string;
+  kind: 'approval' | 'question' | 'form' | 'link';
+  tool: string;
+  toolCallId?: string;
+  title: string;
+  caller: string;
+  why?: string;
+  risk?: string;
+  detail?: Detail;
+  patterns?: string[];
+  text?: string;
+  choices?: string[];
+  free?: boolean;
+  schema?: unknown;
+  url?: string;
+  askedAt: string;
+  expiresAt?: string;
+}
+
+/** What exactly would happen. */
+export type Detail =
+  | { type: 'command'; command: string; cwd: string; sandboxed: boolean }
+  | { type: 'change'; path: string; diff: string }
+  | { type: 'address'; url: string }
+  | { type: 'arguments'; args: unknown };
+
+export type Ruling =
+  | { decision: 'once' }
+  | { decision: 'session' | 'always'; expiresInSeconds?: number }
+  | { decision: 'pattern'; pattern: string; scope: 'session' | 'always'; expiresInSeconds?: number }
+  | { decision: 'deny'; reason?: string }
+  | { decision: 'answer'; answer: unknown };
+
+export type Verdict = 'allowed' | 'denied' | 'answered' | 'expired' | 'withdrawn';
+
+export interface Completed {
+  approvalId: string;
+  verdict: Verdict;
+  scope?: 'once' | 'session' | 'always';
+  by: string;
+}
+
+export interface Grant {
+  id: string;
+  tool: string;
+  caller: string;
+  sessionId?: string;
+  pattern?: string;
+  expiresAt?: string;
+  grantedAt: string;
+}
+
+export interface Task {
+  id: string;
+  title: string;
+  steps: Step[];
+}
+
+export interface Step {
+  text: string;
+  status: 'pending' | 'active' | 'done' | 'failed' | 'skipped';
+}
+
+/** A server of tools, and how it stands. */
+export interface ToolServer {
+  name: string;
+  kind: string;
+  place: string;
+  state: 'disabled' | 'resting' | 'starting' | 'ready' | 'failed' | 'needs-sign-in';
+  reason?: string;
+  retryAt?: string;
+  signInUrl?: string;
+  since: string;
+  starts: number;
+  trusted: boolean;
+  /** It is in the configuration file, and cannot be removed from here. */
+  configured: boolean;
+  protocol?: string;
+  title?: string;
+  tools: ServerTool[];
+}
+
+export interface ServerTool {
+  name: string;
+  offeredAs?: string;
+  description: string;
+  enabled: boolean;
+  warning?: string;
+}
+
+export interface LogLine {
+  at: string;
+  text: string;
+}
+
 /** One thing that happened in a session. Types this page does not know are passed over. */
 export interface SessionEvent {
   type: string;
@@ -76,7 +180,8 @@ export interface EventFrame {
 
 export type GlobalEvent =
   | { type: 'session.busy'; data: { sessionId: string; isBusy: boolean } }
-  | { type: 'session.listChanged'; data: { reason: string; sessionId: string; unobservedCount?: number } };
+  | { type: 'session.listChanged'; data: { reason: string; sessionId: string; unobservedCount?: number } }
+  | { type: 'approvals.changed'; data: { sessionId: string; open: number } };
 
 export type ServerFrame =
   | EventFrame
@@ -101,11 +206,23 @@ export type KnownEvent =
       { toolCallId: string; toolName: string; arguments?: unknown }
     >
   | Happened<'tool.execution_partial_result', { toolCallId: string; partialOutput: string }>
-  | Happened<'tool.execution_progress', { toolCallId: string; progressMessage: string }>
+  | Happened<
+      'tool.execution_progress',
+      { toolCallId: string; progressMessage: string; progress?: number; total?: number }
+    >
   | Happened<
       'tool.execution_complete',
-      { toolCallId: string; success: boolean; result?: { content: string }; error?: { message: string } }
+      {
+        toolCallId: string;
+        success: boolean;
+        result?: { content: string; data?: { diff?: unknown } };
+        error?: { message: string };
+      }
     >
+  | Happened<'permission.requested', { approval: Approval }>
+  | Happened<'permission.completed', Completed>
+  | Happened<'task.created' | 'task.updated', { task: Task }>
+  | Happened<'task.completed', { taskId: string; status: 'done' | 'failed' | 'cancelled' }>
   | Happened<'session.idle', object>
   | Happened<'session.error', { message: string }>
   | Happened<'session.info', { infoType?: string; message: string }>

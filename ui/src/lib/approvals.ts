@@ -1,0 +1,110 @@
+// What waits for the person, in words, and their answers, as the server wants them; pure.
+import { HERE } from './api';
+import type { Completed, Grant, Mode, Ruling } from './wire';
+
+export type Reach = 'session' | 'pattern' | 'always';
+export type Length = 'hour' | 'today' | 'endless';
+
+export interface Lasting {
+  reach: Reach;
+  pattern: string;
+  /** Where a pattern holds. */
+  scope: 'session' | 'always';
+  length: Length;
+}
+
+const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+export const modes: { mode: Mode; name: string; meaning: string }[] = [
+  { mode: 'ask', name: 'Ask', meaning: 'It looks around freely, and asks before it changes anything.' },
+  {
+    mode: 'auto-safe',
+    name: 'Auto-safe',
+    meaning: 'It also edits files in its folder and runs programs locked in there, without asking.',
+  },
+  { mode: 'full', name: 'Full', meaning: 'It does whatever it thinks right, without asking.' },
+];
+
+export function modeName(mode: Mode): string {
+  return modes.find((it) => it.mode === mode)?.name ?? mode;
+}
+
+/** Leave that lasts, in the words of the server. */
+export function lasting({ reach, pattern, scope, length }: Lasting, now: Date): Ruling {
+  const expires = seconds(length, now);
+  const end = expires === undefined ? {} : { expiresInSeconds: expires };
+  if (reach === 'pattern') return { decision: 'pattern', pattern: pattern.trim(), scope, ...end };
+  return { decision: reach, ...end };
+}
+
+export function denial(reason: string): Ruling {
+  return reason.trim() ? { decision: 'deny', reason: reason.trim() } : { decision: 'deny' };
+}
+
+/** The same text with marks that are not seen, or that turn others around, written out: what is allowed must be what is read. */
+export function plain(text: string): string {
+  return text.replace(HIDDEN, (mark) => `\\u{${mark.codePointAt(0)!.toString(16)}}`);
+}
+
+/** Who asks, for somebody who need not know how callers are written. */
+export function asker(caller: string): string {
+  const [kind = '', ...rest] = caller.split(':');
+  const name = rest.join(':');
+  const known: Record<string, string> = {
+    model: 'the agent',
+    owner: 'you',
+    client: 'another program',
+    widget: `the widget ${name}`,
+    agent: `the agent ${name}`,
+  };
+  return known[kind] ?? caller;
+}
+
+/** How long an answer is still waited for. */
+export function left(until: string | undefined, now: number): string {
+  if (!until) return '';
+  const minutes = (new Date(until).getTime() - now) / 60_000;
+  if (minutes <= 0) return 'time is up';
+  if (minutes < 1) return 'less than a minute left';
+  if (minutes < 90) return `${Math.floor(minutes)} min left`;
+  return `${Math.round(minutes / 60)} h left`;
+}
+
+/** What came of a question, and where it was answered. */
+export function outcome({ verdict, scope, by }: Completed): string {
+  if (verdict === 'expired') return 'Nobody answered in time, so it was refused';
+  if (verdict === 'withdrawn') return 'No longer asked';
+  return `${settled(verdict, scope)} ${where(by)}`;
+}
+
+export function where(by: string): string {
+  if (by === HERE || by === 'the terminal') return `in ${by}`;
+  return by ? `by ${by}` : 'elsewhere';
+}
+
+/** How far a grant reaches and how long it holds, beside its tool and its pattern. */
+export function terms({ caller, sessionId, expiresAt }: Grant, sessionName: string, now: Date): string {
+  const place = sessionId ? `in “${sessionName}”` : 'in every session';
+  return `for ${asker(caller)}, ${place}, ${expiresAt ? `until ${moment(new Date(expiresAt), now)}` : 'without end'}`;
+}
+
+function settled(verdict: Completed['verdict'], scope: Completed['scope']): string {
+  if (verdict === 'denied') return 'Denied';
+  if (verdict === 'answered') return 'Answered';
+  if (scope === 'session') return 'Allowed for this session';
+  return scope === 'always' ? 'Always allowed' : 'Allowed once';
+}
+
+function seconds(length: Length, now: Date): number | undefined {
+  if (length === 'endless') return undefined;
+  if (length === 'hour') return 3600;
+  const midnight = new Date(now);
+  midnight.setHours(24, 0, 0, 0);
+  return Math.max(60, Math.round((midnight.getTime() - now.getTime()) / 1000));
+}
+
+function moment(then: Date, now: Date): string {
+  const time = then.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  if (then.toDateString() === now.toDateString()) return time;
+  return `${then.toLocaleDateString(undefined, { day: 'numeric', month: 'short', year: 'numeric' })}, ${time}`;
+}
