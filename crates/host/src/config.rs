@@ -73,6 +73,7 @@ pub struct Sessions {
 pub struct Agents {
     pub calls_per_minute: NonZeroUsize,
     pub depth: NonZeroUsize,
+    pub offer_tools: bool,
     /// Those with minds of their own, by a name that the person gave.
     #[serde(flatten)]
     pub named: BTreeMap<String, Agent>,
@@ -132,6 +133,7 @@ impl Default for Agents {
         Self {
             calls_per_minute: const { NonZeroUsize::new(10).unwrap() },
             depth: const { NonZeroUsize::new(2).unwrap() },
+            offer_tools: true,
             named: BTreeMap::new(),
         }
     }

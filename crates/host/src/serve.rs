@@ -73,7 +73,7 @@ fn plan(args: &ServeArgs) -> anyhow::Result<Plan> {
         .with_context(|| format!("there is no workspace at {}", args.workspace.display()))?;
     anyhow::ensure!(workspace.is_dir(), "the workspace {} is not a folder", workspace.display());
     let (trust_loopback, drain) = (args.trust_loopback, config.drain());
-    Ok(Plan { data_dir, workspace, trust_loopback, drain, config })
+    Ok(Plan { data_dir, workspace, trust_loopback, drain, is_public: true, config })
 }
 
 /// What providers have, and what is wrong with them; nobody waits for it.

@@ -38,6 +38,8 @@ pub struct Plan {
     pub trust_loopback: bool,
     /// How long running turns may take to end.
     pub drain: Duration,
+    /// Whether other programs can find it while it runs.
+    pub is_public: bool,
     pub config: Config,
 }
 
@@ -55,11 +57,13 @@ impl Rooms {
         listener: TcpListener,
         metrics: Metrics,
     ) -> anyhow::Result<Self> {
-        let Plan { data_dir, workspace, trust_loopback, drain, config } = plan;
+        let Plan { data_dir, workspace, trust_loopback, drain, is_public, config } = plan;
         place::prepare(&data_dir)?;
         let store = Arc::new(store::Store::open(&data_dir)?);
         let models = models(&data_dir, &config)?;
-        let agents = guests(&data_dir, &config).await?;
+        let offers =
+            if is_public && config.agents.offer_tools { offers(&data_dir)? } else { vec![] };
+        let agents = invited(&data_dir, &config, &offers).await?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let toolbox = Toolbox::default();
         let briefing: Arc<dyn Briefing> = Arc::new(tools::Notices::new(&data_dir));
@@ -222,13 +226,31 @@ pub fn models(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<Lineup>> {
 /// The agents of this configuration and of this machine; an error if the default is one and not
 /// among them.
 pub async fn guests(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<dyn Agents>> {
+    invited(data_dir, config, &[]).await
+}
+
+/// Our own tools, for agents with minds of their own. As a program, so that no key is given away.
+fn offers(data_dir: &Path) -> anyhow::Result<Vec<agents::Offer>> {
+    let text = |path: &Path| path.to_str().map(str::to_owned);
+    let ours = text(&std::env::current_exe().context("cannot tell where this program is")?);
+    let (Some(command), Some(data_dir)) = (ours, text(data_dir)) else { return Ok(Vec::new()) };
+    let args = vec!["mcp".to_owned(), "--data-dir".to_owned(), data_dir];
+    let program = Some(agents::Settings { command, args, env: BTreeMap::new() });
+    Ok(vec![agents::Offer { name: "megaron".to_owned(), http: None, program }])
+}
+
+async fn invited(
+    data_dir: &Path,
+    config: &Config,
+    offers: &[agents::Offer],
+) -> anyhow::Result<Arc<dyn Agents>> {
     let mut agents = detect::guests().await;
     agents.extend(config.agents.named.clone());
     let settings = |(name, Agent { command, args, env }): (String, Agent)| {
         (name, agents::Settings { command, args, env })
     };
     let settings = agents.into_iter().map(settings).collect();
-    let guests = agents::Guests::new(settings, &[], Some(&data_dir.join("logs")));
+    let guests = agents::Guests::new(settings, offers, Some(&data_dir.join("logs")));
     let default = &config.default_model;
     if names_agent(default) && guests.find(default).is_none() {
         let known = guests.list();

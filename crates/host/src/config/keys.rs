@@ -52,6 +52,12 @@ pub const KEYS: &[Key] = &[
     ),
     key("agents", "depth", "2", "How many sessions such a chain may pass through."),
     key(
+        "agents",
+        "offer_tools",
+        "true",
+        "Let agents with minds of their own use the tools of the house, by `megaron mcp`.",
+    ),
+    key(
         "models",
         "attempts",
         "5",
