@@ -62,7 +62,7 @@ pub fn measure() -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn races() -> [Race; 5] {
+fn races() -> [Race; 6] {
     let race = |what, tool, args, rg| Race { what, tool, args, rg };
     [
         race(
@@ -84,6 +84,12 @@ fn races() -> [Race; 5] {
             &["-i", "-l", "SEVEN_[0-9]*7"],
         ),
         race("glob of all", "glob", json!({ "pattern": "*" }), &["--files"]),
+        race(
+            "glob of all, newest first",
+            "glob",
+            json!({ "pattern": "*" }),
+            &["--files", "--sortr", "modified"],
+        ),
         race("glob by name", "glob", json!({ "pattern": "*7.rs" }), &["--files", "-g", "*7.rs"]),
     ]
 }

@@ -97,12 +97,16 @@ fn matcher(pattern: &str) -> Result<GlobMatcher, String> {
 
 impl Newest {
     fn add(&mut self, changed: SystemTime, path: &Path, most: usize) {
-        self.files.insert((Reverse(changed), path.to_owned()));
         // However many there are, only so many are held.
-        if self.files.len() > most {
-            self.files.pop_last();
+        if self.files.len() == most {
             self.left_out += 1;
+            let oldest = self.files.last().map(|(changed, path)| (*changed, path.as_path()));
+            if oldest.is_some_and(|oldest| (Reverse(changed), path) > oldest) {
+                return;
+            }
+            self.files.pop_last();
         }
+        self.files.insert((Reverse(changed), path.to_owned()));
     }
 
     fn show(self, unreadable: u64) -> String {
