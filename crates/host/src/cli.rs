@@ -238,9 +238,9 @@ pub struct McpArgs {
 }
 
 const MCP_HELP: &str = "\
-Without a command it passes messages between a client and the running server; when there is none, one runs for as long
-as the client stays. Nothing but messages goes to stdout; remarks go to stderr. Clients that speak
-HTTP can go to /mcp of the server instead, with the API key as bearer token.
+Without a command it passes messages between a client and the running server; when there is none,
+one runs for as long as the client stays. Nothing but messages goes to stdout; remarks go to stderr.
+Clients that speak HTTP can go to /mcp of the server instead, with the API key as bearer token.
 
 Example, in the settings of a client:
   { \"mcpServers\": { \"megaron\": { \"command\": \"megaron\", \"args\": [\"mcp\"] } } }

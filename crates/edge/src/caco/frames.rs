@@ -210,6 +210,9 @@ pub struct ToolRequest<'a> {
 #[derive(Serialize)]
 pub struct ToolResult<'a> {
     pub content: &'a str,
+    /// What programs read of it, such as a diff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<&'a Value>,
 }
 
 #[derive(Serialize)]

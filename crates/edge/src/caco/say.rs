@@ -170,7 +170,9 @@ fn requested(ToolRequest { id, name, args, .. }: &ToolRequest) -> Requested<'_> 
 
 fn tool_complete<'a>(call: &'a str, output: &'a Output) -> Body<'a> {
     let (result, error) = match output {
-        Output::Done { text, .. } => (Some(ToolResult { content: text }), None),
+        Output::Done { text, data, .. } => {
+            (Some(ToolResult { content: text, data: data.as_ref() }), None)
+        }
         Output::Failed { message } => (None, Some(ToolFailure { message, code: "failure" })),
         Output::Interrupted => {
             let message = "The turn ended before the tool returned.";

@@ -46,7 +46,7 @@ fn an_agent_uses_a_tool_of_a_server_through_the_real_program() {
     let ran = home.run(&["ask", "/tool touch {}"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.out.contains("touched"), "{ran:?}");
-    let list = home.run(&["mcp"]).out;
+    let list = home.run(&["mcp", "list"]).out;
     assert!(list.contains("odd") && list.contains("ready"), "{list}");
     assert_eq!(server.stop().code, Some(0));
     let alone = home.run(&["ask", "/tool look {}"]);

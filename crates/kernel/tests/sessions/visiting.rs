@@ -113,7 +113,7 @@ async fn an_agent_answers_like_a_model_and_its_own_calls_are_on_record() {
         "~Let me ".into(),
         "~see.".into(),
         format!("answered Let me see. {id}"),
-        format!("ToolStarted {{ call: {id:?} }}"),
+        format!("{id} started"),
         format!("{id} edited"),
         "step 1".into(),
         "~Done.".into(),

@@ -287,6 +287,8 @@ pub fn vault(data_dir: &Path) -> Vault {
 }
 
 pub fn web() -> Result<reqwest::Client, ServerError> {
+    // An error means that somebody has chosen before us.
+    rustls::crypto::ring::default_provider().install_default().ok();
     let client = reqwest::Client::builder()
         .connect_timeout(super::link::CONNECTING)
         // A redirect would carry the key to who knows where.

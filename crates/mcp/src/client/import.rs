@@ -13,6 +13,7 @@ pub fn import(text: &str) -> Result<(BTreeMap<String, Settings>, Vec<String>), S
     let listed = ["mcpServers", "servers"].iter().find_map(|key| file.get(key)?.as_object());
     let listed = listed.ok_or("it has neither `mcpServers` nor `servers`")?;
     let (mut servers, mut problems) = (BTreeMap::new(), Vec::new());
+    let listed: BTreeMap<_, _> = listed.iter().collect();
     for (label, entry) in listed {
         let name = plain(label);
         let read = entry.as_object().ok_or("it is not an object".to_owned()).and_then(settings);

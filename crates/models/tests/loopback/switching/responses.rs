@@ -152,6 +152,6 @@ fn spoil(body: &Value) -> Vec<Value> {
         without_last(body, "input", of("function_call")),
         without_last(body, "input", of("reasoning")),
         without_last(body, "input", of("message")),
-        with_word(body, "sig-responses-0\",\"s", "sig-responses-7\",\"s"),
+        with_word(body, "\"sig-responses-0\"", "\"sig-responses-7\""),
     ]
 }
