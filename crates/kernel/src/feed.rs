@@ -79,7 +79,7 @@ impl Told {
 /// What is heard when listening.
 pub enum Heard {
     /// Told from the log.
-    Past(Entry),
+    Past(Box<Entry>),
     /// The past is told up to `last`; this is the sentence being spoken. Comes once at first, and
     /// again whenever the listener had fallen behind and has caught up.
     Now {
@@ -169,7 +169,7 @@ impl Feed {
     fn at_hand(&mut self) -> Option<Heard> {
         if let Some(entry) = self.page.next() {
             self.last = entry.seq;
-            return Some(Heard::Past(entry));
+            return Some(Heard::Past(Box::new(entry)));
         }
         if self.last < self.until {
             return None;

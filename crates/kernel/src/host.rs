@@ -170,7 +170,7 @@ impl Host {
             name: name.to_owned(),
             parent,
         };
-        room.move_in(door, self.opening(id)?.begin(fact)).await?;
+        room.move_in(door, Box::pin(self.opening(id)?.begin(fact))).await?;
         Ok(id)
     }
 
@@ -192,7 +192,7 @@ impl Host {
         }
         // Read only now: the old one may have had a last word.
         let state = self.roster.get(id).ok_or(OpenError::Unknown(id))?;
-        Ok(room.move_in(door, self.opening(id)?.resume(state)).await?)
+        Ok(room.move_in(door, Box::pin(self.opening(id)?.resume(state))).await?)
     }
 
     /// Whether it is in memory.

@@ -144,7 +144,8 @@ impl Host {
             attended: true,
             args,
         };
-        Ok(self.ports.tools.call(&self.approvals, name, call).await?)
+        // Boxed, for it is large and often waits for long.
+        Ok(Box::pin(self.ports.tools.call(&self.approvals, name, call)).await?)
     }
 }
 

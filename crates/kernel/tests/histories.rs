@@ -129,7 +129,7 @@ impl Listener {
 
     fn hear(&mut self, heard: Heard) {
         match heard {
-            Heard::Past(entry) => self.heard.push(entry),
+            Heard::Past(entry) => self.heard.push(*entry),
             Heard::Live(told) => self.heard.extend(told.facts().map(|entry| Entry::clone(entry))),
             Heard::Now { .. } => (),
         }

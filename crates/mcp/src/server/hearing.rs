@@ -73,7 +73,7 @@ pub async fn next(host: &Host, feed: &mut Feed) -> Result<Heard, String> {
 
 pub fn pieces(heard: Heard) -> Vec<Update> {
     match heard {
-        Heard::Past(entry) => vec![Update::Fact(std::sync::Arc::new(entry))],
+        Heard::Past(entry) => vec![Update::Fact(std::sync::Arc::from(entry))],
         // What is being said now comes whole at its end.
         Heard::Now { .. } => Vec::new(),
         Heard::Live(told) => told.updates.clone(),
