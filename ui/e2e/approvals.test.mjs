@@ -64,7 +64,8 @@ test('what is allowed once is done, and is asked about again the next time', asy
   await guest.say(order);
   const asked = card(guest, `Writing ${name}`);
   await asked.getByText('The agent asks for write_file, because it changes files.').waitFor();
-  assert.match(await asked.innerText(), new RegExp(`path\\s+${name}\\s+content\\s+hi`));
+  // What would change, as a diff.
+  assert.match(await asked.innerText(), new RegExp(`${name}\\s+\\+1\\s+lines added[^]*\\+\\s+hi`));
   assert.match(await asked.getByRole('time').or(asked.locator('time')).innerText(), /h left$/);
   await guest.log.locator('summary', { hasText: 'waits for you' }).waitFor();
   assert.equal(await exists(), false);
