@@ -38,10 +38,14 @@ async fn list(data_dir: &Path, config: &Config) -> anyhow::Result<ExitCode> {
         }
         None => None,
     };
-    let rows = match &running {
+    let rows: Vec<Row> = match &running {
         Some(answer) => answer["servers"].as_array().into_iter().flatten().map(standing).collect(),
         None => config.mcp.servers.iter().map(|(name, it)| configured(name, it)).collect(),
     };
+    if rows.is_empty() {
+        println!("There are no servers of tools; `megaron mcp add NAME -- COMMAND` adds one.");
+        return Ok(ExitCode::SUCCESS);
+    }
     print!("{}", table(rows));
     Ok(ExitCode::SUCCESS)
 }

@@ -21,7 +21,8 @@ pub fn suggest(detail: &Detail, subjects: &[String]) -> Vec<String> {
 }
 
 fn first_word(command: &str) -> Vec<String> {
-    let word = command.split_whitespace().next();
+    // A line that is more than plain words stands under `$`, which says nothing about it.
+    let word = command.split_whitespace().next().filter(|word| *word != "$");
     word.map(|word| format!("{word} *")).into_iter().collect()
 }
 
@@ -58,6 +59,11 @@ mod tests {
         let detail =
             Detail::Command { command: String::new(), cwd: String::new(), sandboxed: false };
         suggest(&detail, &lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_line_that_is_not_plain_is_suggested_only_as_it_is() {
+        assert_eq!(command(&["$ echo hi > a.txt"]), ["$ echo hi > a.txt"]);
     }
 
     fn path(path: &str) -> Vec<String> {
