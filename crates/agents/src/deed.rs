@@ -30,7 +30,8 @@ pub fn deed(call: &ToolCall, cwd: &Path) -> Deed {
         (Some((path, diff)), ..) => (Detail::Change { path, diff }, shown(&paths)),
         (None, Some(command), _) if call.kind == ToolKind::Execute => {
             let cwd = said("cwd").unwrap_or_else(|| cwd.display().to_string());
-            let detail = Detail::Command { command: command.clone(), cwd, sandboxed: false };
+            let detail =
+                Detail::Command { command: command.clone(), cwd, sandboxed: false, why_not: None };
             (detail, vec![command])
         }
         (None, _, Some(url)) if call.kind == ToolKind::Fetch => {
@@ -127,8 +128,12 @@ mod tests {
         assert_eq!(deed(&edit, cwd).subjects, ["/w/a"]);
         for command in [json!("ls -l"), json!(["ls", "-l"])] {
             let run = call(ToolKind::Execute).raw_input(json!({ "command": command }));
-            let expected =
-                Detail::Command { command: "ls -l".into(), cwd: "/w".into(), sandboxed: false };
+            let expected = Detail::Command {
+                command: "ls -l".into(),
+                cwd: "/w".into(),
+                sandboxed: false,
+                why_not: None,
+            };
             assert_eq!(deed(&run, cwd).detail, expected);
         }
         let fetch = call(ToolKind::Fetch).raw_input(json!({ "url": "http://a" }));

@@ -172,6 +172,9 @@ pub enum Detail {
         command: String,
         cwd: String,
         sandboxed: bool,
+        /// Why it is not, where it was meant to be.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why_not: Option<String>,
     },
     /// A unified diff.
     Change {

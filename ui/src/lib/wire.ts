@@ -86,7 +86,7 @@ export interface Approval {
 
 /** What exactly would happen. */
 export type Detail =
-  | { type: 'command'; command: string; cwd: string; sandboxed: boolean }
+  | { type: 'command'; command: string; cwd: string; sandboxed: boolean; whyNot?: string }
   | { type: 'change'; path: string; diff: string }
   | { type: 'address'; url: string }
   | { type: 'arguments'; args: unknown };

@@ -91,13 +91,16 @@ struct Shown<'a> {
 
 /// What exactly would happen.
 #[derive(Serialize, ToSchema)]
-#[serde(tag = "type", rename_all = "camelCase")]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[schema(as = ApprovalDetail)]
 enum Detail<'a> {
     Command {
         command: &'a str,
         cwd: &'a str,
         sandboxed: bool,
+        /// Why it is not, where it was meant to be.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        why_not: Option<&'a str>,
     },
     /// A unified diff.
     Change {
@@ -167,8 +170,9 @@ fn shown(about: &About) -> (Kind, Shown<'_>) {
 
 fn detailed(detail: &toolbox::Detail) -> Detail<'_> {
     match detail {
-        toolbox::Detail::Command { command, cwd, sandboxed } => {
-            Detail::Command { command, cwd, sandboxed: *sandboxed }
+        toolbox::Detail::Command { command, cwd, sandboxed, why_not } => {
+            let (sandboxed, why_not) = (*sandboxed, why_not.as_deref());
+            Detail::Command { command, cwd, sandboxed, why_not }
         }
         toolbox::Detail::Change { path, diff } => Detail::Change { path, diff },
         toolbox::Detail::Address { url } => Detail::Address { url },
@@ -229,11 +233,13 @@ mod tests {
             command: "git push".into(),
             cwd: "/w".into(),
             sandboxed: false,
+            why_not: Some("no Landlock".into()),
         };
         let deed = Deed { risk: Risk::Runs, detail, subjects: vec!["git push".into()] };
         let leave = About::Leave { deed, why: "it runs".into(), doubt: None };
         let command = json!({
             "type": "command", "command": "git push", "cwd": "/w", "sandboxed": false,
+            "whyNot": "no Landlock",
         });
         let expected = json!({
             "kind": "approval", "why": "it runs", "risk": "runs", "detail": command,

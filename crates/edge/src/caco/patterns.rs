@@ -56,8 +56,12 @@ mod tests {
     use super::*;
 
     fn command(lines: &[&str]) -> Vec<String> {
-        let detail =
-            Detail::Command { command: String::new(), cwd: String::new(), sandboxed: false };
+        let detail = Detail::Command {
+            command: String::new(),
+            cwd: String::new(),
+            sandboxed: false,
+            why_not: None,
+        };
         suggest(&detail, &lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>())
     }
 

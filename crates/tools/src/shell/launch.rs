@@ -92,6 +92,8 @@ pub struct Decision {
     pub lock: Lock,
     /// For the caller to know.
     pub note: String,
+    /// Why it is not locked in, where it was meant to be.
+    pub why_not: Option<String>,
 }
 
 impl Shell {
@@ -150,14 +152,20 @@ impl Shell {
             (Auto, wish) => wish.unwrap_or(call.mode != Mode::Ask),
         };
         if !wanted {
-            return Ok(Decision { lock: Lock::Open, note: "not sandboxed".into() });
+            return Ok(Decision { lock: Lock::Open, note: "not sandboxed".into(), why_not: None });
         }
         match self.lock(&real(&call.cwd)?).await {
-            Ok(lock) => Ok(Decision { lock, note: "sandboxed: folder, no network".into() }),
+            Ok(lock) => {
+                let note = "sandboxed: folder, no network".into();
+                Ok(Decision { lock, note, why_not: None })
+            }
             Err(why) if wish.is_some() || self.settings.sandboxing == Always => {
                 Err(format!("this cannot be sandboxed: {why}"))
             }
-            Err(why) => Ok(Decision { lock: Lock::Open, note: format!("not sandboxed: {why}") }),
+            Err(why) => {
+                let note = format!("not sandboxed: {why}");
+                Ok(Decision { lock: Lock::Open, note, why_not: Some(why) })
+            }
         }
     }
 

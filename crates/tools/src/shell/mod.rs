@@ -87,7 +87,8 @@ impl Typed for RunShell {
         Shell::check(&input.command)?;
         self.shell.limit(input.timeout_seconds)?;
         let decision = self.shell.decide(input.sandbox, call).await?;
-        Ok(deed(plain::subjects(&input.command), input.command, call, decision.lock))
+        let subjects = plain::subjects(&input.command);
+        Ok(deed(subjects, input.command, call, decision.lock, decision.why_not))
     }
 
     async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {
@@ -122,11 +123,17 @@ impl Typed for RunShell {
 }
 
 /// What it would mean to run this.
-fn deed(subjects: Vec<String>, command: String, call: &Call, lock: Lock) -> Deed {
+fn deed(
+    subjects: Vec<String>,
+    command: String,
+    call: &Call,
+    lock: Lock,
+    why_not: Option<String>,
+) -> Deed {
     let sandboxed = lock != Lock::Open;
     let cwd = call.cwd.display().to_string();
     let risk = if sandboxed { Risk::RunsBoxed } else { Risk::Runs };
-    Deed { risk, detail: Detail::Command { command, cwd, sandboxed }, subjects }
+    Deed { risk, detail: Detail::Command { command, cwd, sandboxed, why_not }, subjects }
 }
 
 /// Follows a process to its end, or to the end of our patience.

@@ -37,7 +37,7 @@ impl Typed for ShellInput {
     async fn foresee(&self, input: Input, call: &Call) -> Result<Deed, String> {
         let job = self.shell.jobs.get(call.session.id(), input.job)?;
         let subject = format!("$ {} < {}", job.command, input.text);
-        Ok(deed(vec![subject], input.text, call, job.lock))
+        Ok(deed(vec![subject], input.text, call, job.lock, None))
     }
 
     async fn run(&self, input: Input, call: Call) -> Result<String, String> {

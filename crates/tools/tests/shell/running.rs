@@ -190,12 +190,13 @@ async fn what_is_asked_for_is_what_would_be_done() {
         (AutoSafe, boxed, json!({ "command": "git log | wc -l", "sandbox": false }), Risk::Runs),
         (AutoSafe, Err("no".into()), json!({ "command": "git log | wc -l" }), Risk::Runs),
     ] {
+        let why_not = lock.clone().err();
         let yard = Yard::new(Plan { mode, lock, ..Plan::default() }).await;
         let asked = ask(&yard, args, Decision::Deny { reason: None }).await;
         let cwd = yard.path("room").display().to_string();
         let sandboxed = risk == Risk::RunsBoxed;
         let command = "git log | wc -l".to_owned();
-        let detail = Detail::Command { command, cwd, sandboxed };
+        let detail = Detail::Command { command, cwd, sandboxed, why_not };
         let subjects = vec!["git log".to_owned(), "wc -l".to_owned()];
         assert_eq!(asked, Deed { risk, detail, subjects });
     }
