@@ -4,6 +4,7 @@
 //! [`update::Fact`]s and passes on [`update::Signal`]s; both leave as one stream of updates that a
 //! [`feed::Feed`] follows from any point. A wire protocol is a translator of that stream.
 
+mod answer;
 pub mod applets;
 pub mod approvals;
 pub mod ask;
@@ -15,6 +16,7 @@ pub mod guard;
 pub mod host;
 pub mod inbox;
 pub mod ledger;
+mod message;
 pub mod ports;
 pub mod prompt;
 pub mod question;
