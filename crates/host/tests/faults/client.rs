@@ -98,6 +98,19 @@ impl Client {
         assert_eq!(status, 200, "{path} {answer}");
     }
 
+    /// What waits for the person.
+    pub async fn questions(&self) -> Vec<Value> {
+        let mut found = self.get("/api/approvals").await;
+        serde_json::from_value(found["approvals"].take()).unwrap()
+    }
+
+    /// The status tells whether this answer was the first.
+    pub async fn decide(&self, question: &Value, decision: &str) -> u16 {
+        let path = format!("/api/approvals/{}", question["id"].as_str().unwrap());
+        let body = json!({ "decision": decision });
+        self.call(Method::POST, &path, Some(body), "").await.unwrap().0
+    }
+
     /// The status and the body, which is always JSON; `None` if no whole answer came.
     pub async fn call(
         &self,

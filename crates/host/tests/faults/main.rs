@@ -5,6 +5,7 @@ mod chance;
 mod client;
 mod disk;
 mod half_done;
+mod injection;
 mod kill;
 mod script;
 mod server;

@@ -23,12 +23,12 @@ struct Parts {
 
 impl Script {
     /// Plays it on a port of its own, and makes it the model of the house.
-    pub async fn play(home: &Home) -> Self {
+    pub async fn play(home: &Home, more: &str) -> Self {
         let script = Self::default();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         home.configure(&format!(
             "default_model = \"local/m\"\n[providers.local]\nkind = \"openai-chat\"\n\
-             base_url = \"http://{}/v1\"\nmodels = [\"m\"]\n[models]\nattempts = 1\n",
+             base_url = \"http://{}/v1\"\nmodels = [\"m\"]\n[models]\nattempts = 1\n{more}",
             listener.local_addr().unwrap()
         ));
         let router = Router::new().route("/v1/chat/completions", post(answer));
@@ -55,6 +55,11 @@ impl Script {
     /// How often it was asked.
     pub fn asked(&self) -> usize {
         self.0.lock().unwrap().heard.len()
+    }
+
+    /// All that it was ever sent.
+    pub fn heard(&self) -> String {
+        Value::from(self.0.lock().unwrap().heard.clone()).to_string()
     }
 
     /// What it was told last.

@@ -1,7 +1,7 @@
 //! One piece of work from the wish to the end, with everything that can come between: answers from two
 //! places, a change of mind, and two power cuts.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, slice};
 
 use kernel::update::{Fact, Outcome, Output};
 use reqwest::Method;
@@ -23,7 +23,7 @@ const DEPLOY: &str = "echo $$ >> deployed.txt; until [ -e go ]; do sleep 0.02; d
 #[tokio::test]
 async fn a_bug_is_fixed_through_two_kills_and_a_cancel_and_nothing_is_done_twice() {
     let home = Home::new();
-    let script = Script::play(&home).await;
+    let script = Script::play(&home, "").await;
     fs::write(home.path("sum.sh"), BUG).unwrap();
     fs::write(home.path("check.sh"), CHECK).unwrap();
     let server = home.serve(&[]).await;
@@ -63,7 +63,7 @@ async fn a_bug_is_fixed_through_two_kills_and_a_cancel_and_nothing_is_done_twice
     server.kill().await;
 
     let server = home.serve(&[]).await;
-    assert_eq!(person.questions().await, [asked.clone()], "it waits across a kill");
+    assert_eq!(person.questions().await, slice::from_ref(&asked), "it waits across a kill");
     assert_eq!((read(&file), read(&runs)), (RIGHT.into(), "ran\n".into()));
     script.calls("cut off", "shell", &json!({ "command": DEPLOY }));
     person.allows(&asked).await;
@@ -140,8 +140,7 @@ struct Person {
 
 impl Person {
     async fn questions(&self) -> Vec<Value> {
-        let mut found = self.clients[0].get("/api/approvals").await;
-        serde_json::from_value(found["approvals"].take()).unwrap()
+        self.clients[0].questions().await
     }
 
     async fn is_asked(&self, why: &str) -> Value {
@@ -158,14 +157,8 @@ impl Person {
     }
 
     async fn answers(&self, question: &Value, decision: &str) -> [u16; 2] {
-        let path = format!("/api/approvals/{}", question["id"].as_str().unwrap());
-        let answer = async |client: &Client| {
-            let body = json!({ "decision": decision });
-            client.call(Method::POST, &path, Some(body), "").await.unwrap().0
-        };
         let [one, other] = &self.clients;
-        let (one, other) = tokio::join!(answer(one), answer(other));
-        [one, other]
+        tokio::join!(one.decide(question, decision), other.decide(question, decision)).into()
     }
 }
 
