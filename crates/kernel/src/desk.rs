@@ -21,7 +21,7 @@ use crate::{
     question::Verdict,
     roster::Roster,
     session::{QUEUE_DEPTH, Receipt, SayError, Session},
-    state::State,
+    state::{OpenQuestion, State},
     tasks::Close,
     turn::{Report, Turn, TurnError},
     update::{
@@ -78,6 +78,8 @@ struct Desk {
 struct Running {
     task: JoinHandle<Result<(), TurnError>>,
     reports: mpsc::Receiver<Report>,
+    /// Answers that came before a turn that was taken up again had put its questions again.
+    early: Vec<(OpenQuestion, Verdict)>,
 }
 
 impl Drop for Running {
@@ -290,7 +292,8 @@ impl Desk {
         let (approvals, roster) = (self.approvals.clone(), self.roster.clone());
         let turn =
             Turn { ports, purse, approvals, roster, session, cwd, flow, attempts, reports: sender };
-        self.running = Some(Running { task: tokio::spawn(work(turn)), reports });
+        let task = tokio::spawn(work(turn));
+        self.running = Some(Running { task, reports, early: Vec::new() });
     }
 
     /// Takes up the message that has waited longest, if nothing else is going on.

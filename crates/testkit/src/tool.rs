@@ -2,10 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures::{
-    FutureExt as _,
-    future::{self, BoxFuture},
-};
+use futures::{FutureExt as _, future::BoxFuture};
 use kernel::toolbox::{Call, Deed, Detail, Reply, Risk, Tool, ToolSpec};
 use serde_json::{Value, json};
 
@@ -18,6 +15,8 @@ pub struct TestTool {
     parallel: bool,
     risk: Risk,
     act: Act,
+    /// Stands before it can say what it would do.
+    foresight: Option<Gate>,
     calls: Arc<Mutex<Vec<Value>>>,
 }
 
@@ -67,6 +66,13 @@ impl TestTool {
         self
     }
 
+    /// Makes it one that can say what it would do only once the gate is open.
+    #[must_use]
+    pub fn foreseeing(mut self, gate: &Gate) -> Self {
+        self.foresight = Some(gate.clone());
+        self
+    }
+
     /// The arguments of every call so far.
     pub fn calls(&self) -> Vec<Value> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -78,7 +84,14 @@ impl TestTool {
             description: format!("A tool for tests: {name}."),
             schema: json!({ "type": "object" }),
         };
-        Self { spec, parallel: false, risk: Risk::Reads, act, calls: Arc::default() }
+        Self {
+            spec,
+            parallel: false,
+            risk: Risk::Reads,
+            act,
+            foresight: None,
+            calls: Arc::default(),
+        }
     }
 }
 
@@ -103,7 +116,13 @@ impl Tool for TestTool {
         let subject = call.args.get("on").and_then(Value::as_str).map(str::to_owned);
         let detail = Detail::Arguments { args: call.args.clone() };
         let deed = Deed { risk: self.risk, detail, subjects: subject.into_iter().collect() };
-        future::ready(Ok(deed)).boxed()
+        async move {
+            if let Some(gate) = &self.foresight {
+                gate.pass().await;
+            }
+            Ok(deed)
+        }
+        .boxed()
     }
 
     fn run(&self, call: Call) -> BoxFuture<'_, Result<Reply, String>> {

@@ -46,7 +46,11 @@ impl Client {
     }
 
     pub async fn create(&self) -> String {
-        let made = self.call(Method::POST, "/api/sessions", Some(json!({})), "").await;
+        self.create_with(json!({})).await
+    }
+
+    pub async fn create_with(&self, wishes: Value) -> String {
+        let made = self.call(Method::POST, "/api/sessions", Some(wishes), "").await;
         let (status, body) = made.unwrap();
         assert_eq!(status, 200, "{body}");
         body["sessionId"].as_str().unwrap().to_owned()
@@ -86,6 +90,25 @@ impl Client {
             }
             entries.extend(page);
         }
+    }
+
+    /// Something that must be granted.
+    pub async fn must(&self, method: Method, path: &str, body: Value) {
+        let (status, answer) = self.call(method, path, Some(body), "").await.unwrap();
+        assert_eq!(status, 200, "{path} {answer}");
+    }
+
+    /// What waits for the person.
+    pub async fn questions(&self) -> Vec<Value> {
+        let mut found = self.get("/api/approvals").await;
+        serde_json::from_value(found["approvals"].take()).unwrap()
+    }
+
+    /// The status tells whether this answer was the first.
+    pub async fn decide(&self, question: &Value, decision: &str) -> u16 {
+        let path = format!("/api/approvals/{}", question["id"].as_str().unwrap());
+        let body = json!({ "decision": decision });
+        self.call(Method::POST, &path, Some(body), "").await.unwrap().0
     }
 
     /// The status and the body, which is always JSON; `None` if no whole answer came.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use kernel::update::{Fact, Output};
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 use testkit::history;
 
 use crate::{client::Client, server::Home, until, within};
@@ -86,11 +86,4 @@ async fn visible(path: &Path) {
 fn depth(folder: &Path) -> usize {
     let inner = |folder: &PathBuf| Some(folder.join("d")).filter(|inner| inner.exists());
     std::iter::successors(Some(folder.to_owned()), inner).count() - 1
-}
-
-impl Client {
-    async fn must(&self, method: Method, path: &str, body: Value) {
-        let (status, answer) = self.call(method, path, Some(body), "").await.unwrap();
-        assert_eq!(status, 200, "{path} {answer}");
-    }
 }

@@ -20,6 +20,11 @@ impl Desk {
         if reply.is_closed() || !question.call.as_ref().is_none_or(of_turn) {
             return;
         }
+        if let Some(verdict) = self.answered_early(&question).await {
+            // Whoever asked may have left.
+            reply.send(verdict).ok();
+            return;
+        }
         // Asked before a restart, and still open.
         let same = |open: &&OpenQuestion| open.call.is_some() && open.call == question.call;
         let asked = self.state.questions.iter().find(same).map(|open| open.id);
@@ -32,19 +37,34 @@ impl Desk {
         self.waiting.insert(id, reply);
     }
 
+    /// What was said to this question after a restart, before it was put again.
+    async fn answered_early(&mut self, question: &Question) -> Option<Verdict> {
+        let early = &mut self.running.as_mut()?.early;
+        let place = early.iter().position(|(open, _)| open.call == question.call)?;
+        let (open, verdict) = early.remove(place);
+        let asked = self.ports.log.read(self.id, open.at.before(), 1).await.ok()?.pop()?.fact;
+        let Fact::Asked(asked) = asked else { return None };
+        // What was said to something else does not count.
+        (asked.tool == question.tool && asked.about == question.about).then_some(verdict)
+    }
+
     pub(super) async fn settle_question(
         &mut self,
         question: Uuid,
         verdict: Verdict,
         by: String,
     ) -> Result<bool, StoreError> {
-        if !self.state.questions.iter().any(|open| open.id == question) {
-            return Ok(false);
-        }
+        let open = self.state.questions.iter().find(|open| open.id == question).cloned();
+        let Some(open) = open else { return Ok(false) };
         self.record(vec![Fact::Settled { question, verdict: verdict.clone(), by }]).await?;
         if let Some(waiting) = self.waiting.remove(&question) {
             // Whoever asked may have left.
             waiting.send(verdict).ok();
+        } else if let Some(running) = &mut self.running
+            && open.call.is_some()
+            && verdict != Verdict::Withdrawn
+        {
+            running.early.push((open, verdict));
         }
         Ok(true)
     }

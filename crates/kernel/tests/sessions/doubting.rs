@@ -79,6 +79,29 @@ fn a_session_that_is_opened_by_an_answer_goes_on_from_it() {
 }
 
 #[test]
+fn an_answer_that_comes_before_the_call_is_taken_up_again_counts() {
+    for (decision, runs) in [(allow(Scope::Once), 1), (deny(), 0)] {
+        let gate = Gate::default();
+        gate.open();
+        let tool = act().foreseeing(&gate);
+        let world = World::new([vec![call("c", "act", json!({}))], vec![text("Done")]]).tool(&tool);
+        let (id, before) = killed_while_waiting(&world);
+        gate.close();
+        world.until_crash(async |host| {
+            host.recover().await;
+            gate.reached().await;
+            host.decide(before.question.id, decision, "me").await.unwrap();
+            gate.open();
+            idle(&host, id).await;
+            let facts = shorts(&world, id).await;
+            let count = |fact: &str| facts.iter().filter(|it| it.starts_with(fact)).count();
+            assert_eq!((count("asked"), count("c started")), (1, runs), "{facts:?}");
+        });
+        assert_eq!(tool.calls().len(), runs);
+    }
+}
+
+#[test]
 fn an_orderly_stop_leaves_a_question_waiting_too() {
     let tool = act();
     let world = World::new([vec![call("c", "act", json!({}))], vec![text("Done")]]).tool(&tool);
