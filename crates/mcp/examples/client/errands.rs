@@ -50,22 +50,34 @@ fn calls(server: &ServerInfo, context: &Value) -> Vec<(String, Option<Value>)> {
     };
     let call = |call: &Value| {
         let name = call["name"].as_str().unwrap_or_default().to_owned();
-        (name, Some(call["arguments"].clone()))
+        let mut args = call["arguments"].clone();
+        // Null does not fit the schema, so the house would refuse it; leaving it out says the same.
+        if let Some(args) = args.as_object_mut() {
+            args.retain(|_, value| !value.is_null());
+        }
+        (name, Some(args))
     };
     named.iter().map(call).collect()
 }
 
+/// One tool wants to see the schema of another, as it arrived here.
 fn sample(host: &Host, offered: &str) -> Value {
-    let specs = host.ports.tools.specs(&Caller::Client);
-    let spec = specs.into_iter().find(|spec| spec.name == offered);
-    spec.map_or_else(|| json!({}), |spec| fill(&spec.schema))
+    let schema = |name: &str| {
+        let specs = host.ports.tools.specs(&Caller::Client);
+        specs.into_iter().find(|spec| spec.name == name).map(|spec| spec.schema)
+    };
+    match offered {
+        "json_schema_echo" => json!({ "schema": schema("json_schema_2020_12_tool") }),
+        _ => schema(offered).map_or_else(|| json!({}), |schema| fill(&schema)),
+    }
 }
 
 /// A value for each property: the one it has by default, else one of its type.
 pub fn fill(schema: &Value) -> Value {
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
-    let value = |schema: &Value| match (schema.get("default"), schema["type"].as_str()) {
-        (Some(value), _) => value.clone(),
+    let given = |schema: &Value| schema.get("default").or_else(|| schema["enum"].get(0)).cloned();
+    let value = |schema: &Value| match (given(schema), schema["type"].as_str()) {
+        (Some(value), _) => value,
         (None, Some("number" | "integer")) => 5.into(),
         (None, Some("boolean")) => true.into(),
         (None, Some("object")) => fill(schema),

@@ -52,8 +52,13 @@ async fn open(url: &str, context: &Value, folder: &TempDir) -> (Arc<Host>, Arc<H
     let rules = Rules { mode: Mode::Full, ..Rules::default() };
     let host = Host::start(ports, Settings { rules, ..Settings::default() }).await.unwrap();
     let mut settings = json!({ "url": url });
-    if let Some(id) = context.get("client_id") {
-        settings["client_id"] = id.clone();
+    if std::env::var("MCP_CONFORMANCE_SCENARIO").is_ok_and(|it| it == "auth/basic-cimd") {
+        settings["client_id"] = "https://conformance-test.local/client-metadata.json".into();
+    }
+    for known in ["client_id", "client_secret"] {
+        if let Some(value) = context.get(known) {
+            settings[known] = value.clone();
+        }
     }
     let servers = json!({ SERVER: settings });
     let servers: BTreeMap<String, mcp::client::Settings> = serde_json::from_value(servers).unwrap();
