@@ -169,3 +169,32 @@ async fn a_key_that_is_refused_is_said_to_be() {
     assert_eq!(home.until_failed("web").await, "it refused the key it was shown");
     home.servers.close().await;
 }
+
+/// Signs in first, then calls a tool, and signs in once more when that asks for it.
+async fn call_with_another_sign_in(tool: &str) -> Result<String, String> {
+    let web = Web::start(&["sign-in"]);
+    let home = home(&web).await;
+    let url = sign_in_url(&home).await;
+    home.servers.signed_in(web.visit(&url)).await.unwrap();
+    home.until_ready("web").await;
+    let signing_in = async {
+        let waiting = home.question().await;
+        let About::Visit { url, .. } = &waiting.question.about else { panic!("{waiting:?}") };
+        home.servers.signed_in(web.visit(url)).await.unwrap();
+    };
+    let (called, ()) = tokio::join!(home.call(tool, json!({})), signing_in);
+    home.servers.close().await;
+    called.map(|reply| reply.text)
+}
+
+#[tokio::test]
+async fn a_call_that_needs_more_than_was_signed_in_for_asks_for_it_and_loses_nothing() {
+    let said = call_with_another_sign_in("write").await;
+    assert_eq!(said.as_deref(), Ok("written with read write"));
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_a_call_for_ever_sends_the_person_to_sign_in_only_once() {
+    let refused = call_with_another_sign_in("rule").await.unwrap_err();
+    assert_eq!(refused, "the server web refused this call even after a sign-in");
+}
