@@ -178,7 +178,10 @@ impl Watch<'_> {
 
 fn explain(link: &Link, error: &ServiceError) -> Fault {
     let challenge = match error {
-        ServiceError::TransportSend(error) => challenge(error.error.as_ref()),
+        // With a key of their own nobody signs in.
+        ServiceError::TransportSend(error) if !link.guest.settings.has_own_key() => {
+            challenge(error.error.as_ref())
+        }
         _ => None,
     };
     match challenge {

@@ -154,7 +154,12 @@ impl Server {
         let other = |it: &Stand| it.link.as_ref().is_none_or(|link| !Arc::ptr_eq(link, refused));
         // Should it come to nothing, the call is refused again, which says enough.
         timeout(WAKING, self.stand.subscribe().wait_for(other)).await.ok();
-        self.link(call, tool).await
+        let link = self.link(call, tool).await;
+        if link.is_err() {
+            // What was allowed before is still allowed.
+            self.order(Order::Restart).await;
+        }
+        link
     }
 
     async fn sign_in(&self, call: &Call, tool: &str, url: String) -> Result<Arc<Link>, String> {

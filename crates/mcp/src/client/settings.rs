@@ -284,13 +284,14 @@ mod tests {
     fn what_may_be_a_secret_is_not_shown() {
         let settings = read(
             "url = \"http://me:pass@a.example/mcp?key=s3cret-key\"\n\
+             client_id = \"us\"\nclient_secret = \"0ur-own\"\n\
              headers = { Authorization = \"Bearer t0k3n-value\" }",
         );
         let settings = settings.unwrap();
         assert_eq!(settings.place(), "http://a.example/mcp");
         assert_eq!(
-            settings.hide("sent t0k3n-value to ?key=s3cret-key"),
-            "sent (hidden) to ?(hidden)"
+            settings.hide("sent t0k3n-value and 0ur-own to ?key=s3cret-key"),
+            "sent (hidden) and (hidden) to ?(hidden)"
         );
         assert!(!format!("{settings:?}").contains("s3cret"));
         let settings = read("command = \"x\"\nargs = [\"s3cret1\"]\nenv = { K = \"s3cret1\" }");

@@ -9,7 +9,7 @@ use std::{
 };
 
 use kernel::{
-    question::About,
+    question::{About, Decision},
     servers::{Servers as _, Standing},
 };
 use serde_json::{Value, json};
@@ -197,4 +197,24 @@ async fn a_call_that_needs_more_than_was_signed_in_for_asks_for_it_and_loses_not
 async fn a_server_that_refuses_a_call_for_ever_sends_the_person_to_sign_in_only_once() {
     let refused = call_with_another_sign_in("rule").await.unwrap_err();
     assert_eq!(refused, "the server web refused this call even after a sign-in");
+}
+
+#[tokio::test]
+async fn whoever_does_not_sign_in_for_more_keeps_what_they_had() {
+    let web = Web::start(&["sign-in"]);
+    let home = home(&web).await;
+    let url = sign_in_url(&home).await;
+    home.servers.signed_in(web.visit(&url)).await.unwrap();
+    home.until_ready("web").await;
+    let declining = async {
+        let waiting = home.question().await;
+        let no = Decision::Deny { reason: None };
+        home.host.decide(waiting.question.id, no, "the test").await.unwrap();
+    };
+    let (called, ()) = tokio::join!(home.call("write", json!({})), declining);
+    assert_eq!(called.unwrap_err(), "the server web needs a sign-in, and nobody signed in");
+    home.until_ready("web").await;
+    // The client registered a second time for the sign-in that was declined.
+    assert_eq!(home.text("who", json!({})).await, "refreshed 0, registered 2");
+    home.servers.close().await;
 }
