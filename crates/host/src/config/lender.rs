@@ -34,6 +34,8 @@ pub struct Lender {
     pub bearer_env: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,10 +64,12 @@ pub enum Sampling {
 
 pub use super::keys::lender as written;
 
-/// The same without what may be a secret: values of variables and headers, parts of an address.
+/// The same without what may be a secret: values of variables and headers, a secret by its name,
+/// parts of an address.
 pub fn shown(lender: &Lender) -> Lender {
     let mut shown = lender.clone();
-    for value in shown.env.values_mut().chain(shown.headers.values_mut()) {
+    let values = shown.env.values_mut().chain(shown.headers.values_mut());
+    for value in values.chain(&mut shown.client_secret) {
         HIDDEN.clone_into(value);
     }
     if let Some(url) = &mut shown.url {

@@ -20,7 +20,7 @@ use tokio::{
 use super::{
     calls::{Mark, Running, Step},
     elicit,
-    link::{LONGEST_REASON, Link, whole},
+    link::{LONGEST_REASON, Link, challenge, whole},
     logbook::cut,
 };
 
@@ -42,7 +42,20 @@ pub struct Wanted<'a> {
     pub idle: Duration,
 }
 
-pub async fn make(link: &Link, wanted: Wanted<'_>, call: Call) -> Result<CallToolResult, String> {
+/// Why a call came to nothing.
+pub enum Fault {
+    /// The server did nothing: somebody has to sign in first, in the way that it says.
+    SignIn(String),
+    Failed(String),
+}
+
+impl From<String> for Fault {
+    fn from(reason: String) -> Self {
+        Self::Failed(reason)
+    }
+}
+
+pub async fn make(link: &Link, wanted: Wanted<'_>, call: Call) -> Result<CallToolResult, Fault> {
     let (underway, mut steps) = link.guest.calls.begin(call, wanted.offered);
     let running = &underway.running;
     link.guest.show_folders(&link.peer).await;
@@ -72,10 +85,13 @@ pub async fn make(link: &Link, wanted: Wanted<'_>, call: Call) -> Result<CallToo
                 }
                 answer_all(link, running, &mut params, asked).await?;
             }
-            _ => return Err("the server answered with something that is no result".into()),
+            _ => {
+                let reason = "the server answered with something that is no result";
+                return Err(Fault::Failed(reason.into()));
+            }
         }
     }
-    Err(format!("the server asked {ROUNDS} times for more and gave no result"))
+    Err(Fault::Failed(format!("the server asked {ROUNDS} times for more and gave no result")))
 }
 
 /// Sends the person wherever the server wants them to have been before it does anything.
@@ -160,7 +176,21 @@ impl Watch<'_> {
     }
 }
 
-fn explain(link: &Link, error: &ServiceError) -> String {
+fn explain(link: &Link, error: &ServiceError) -> Fault {
+    let challenge = match error {
+        // With a key of their own nobody signs in.
+        ServiceError::TransportSend(error) if !link.guest.settings.has_own_key() => {
+            challenge(error.error.as_ref())
+        }
+        _ => None,
+    };
+    match challenge {
+        Some(challenge) => Fault::SignIn(challenge),
+        None => Fault::Failed(describe(link, error)),
+    }
+}
+
+fn describe(link: &Link, error: &ServiceError) -> String {
     let server = &link.guest.server;
     match error {
         ServiceError::McpError(error) => link.guest.settings.hide(&error.message),

@@ -53,6 +53,14 @@ struct Private {
     env: BTreeMap<String, String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
+    #[serde(default)]
+    client_secret: Option<String>,
+}
+
+impl Private {
+    fn is_empty(&self) -> bool {
+        self.env.is_empty() && self.headers.is_empty() && self.client_secret.is_none()
+    }
 }
 
 impl House {
@@ -114,6 +122,7 @@ impl House {
             let private: Option<Private> = self.vault.load(&private(&name)).map_err(unavailable)?;
             let private = private.unwrap_or_default();
             (settings.env, settings.headers) = (private.env, private.headers);
+            settings.client_secret = private.client_secret;
             added.push((name, settings));
         }
         Ok(added)
@@ -160,8 +169,9 @@ impl House {
         let secret = Private {
             env: std::mem::take(&mut open.env),
             headers: std::mem::take(&mut open.headers),
+            client_secret: open.client_secret.take(),
         };
-        if !secret.env.is_empty() || !secret.headers.is_empty() {
+        if !secret.is_empty() {
             self.vault.save(&private(name), &secret).map_err(unavailable)?;
         }
         Ok(self.catalog.save(Shelf::Servers, &format!("server/{name}"), &open).await?)

@@ -128,6 +128,9 @@ impl Keeper {
     }
 
     async fn send_to_sign_in(&mut self, challenge: Option<String>) -> Next {
+        if self.server.settings.has_own_key() {
+            return self.fail("it refused the key it was shown".into()).await;
+        }
         let Some(signin) = &self.server.signin else { return Next::Wait };
         match signin.begin(&self.server.settings, challenge.as_deref()).await {
             Ok(url) => {
@@ -185,6 +188,10 @@ impl Keeper {
                     Some(Order::Choose | Order::Restart) => break Next::Start,
                 },
                 () = news.notified(), if listing.is_none() => {
+                    if let Some(challenge) = link.refused() {
+                        drop(connection);
+                        return self.send_to_sign_in(Some(challenge)).await;
+                    }
                     let (peer, due) = (link.peer.clone(), listed + PACE);
                     listing = Some(async move {
                         sleep_until(due).await;
@@ -195,6 +202,10 @@ impl Keeper {
                     (listing, listed) = (None, Instant::now());
                     match fetched {
                         Ok(tools) => self.take(tools).await,
+                        Err(ListError::SignIn(challenge)) => {
+                            drop(connection);
+                            return self.send_to_sign_in(Some(challenge)).await;
+                        }
                         Err(ListError::Lost(reason)) => {
                             drop(connection);
                             return self.fail(reason).await;
@@ -242,7 +253,11 @@ async fn connect(
     let road = Road { guest: Arc::new(guest), web, signin: server.signin.as_ref(), folder };
     let connection = road.connect().await?;
     let tools = listing::fetch(connection.link.peer.clone()).await;
-    Ok((connection, tools.map_err(|error| LinkError::Failed(error.reason()))?))
+    let tools = tools.map_err(|error| match error {
+        ListError::SignIn(challenge) => LinkError::SignIn(Some(challenge)),
+        other => LinkError::Failed(other.reason()),
+    })?;
+    Ok((connection, tools))
 }
 
 /// Returns when something else is wanted than going on to connect.

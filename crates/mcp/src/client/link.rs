@@ -1,6 +1,12 @@
 //! A connection to a server: begun in whichever of the two ways the server knows.
 
-use std::{collections::HashMap, error::Error as _, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    error::Error as _,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::{
@@ -40,6 +46,20 @@ pub struct Link {
     pub info: Option<Arc<ServerPeerInfo>>,
     /// Told when the server has other tools than before, or may be gone.
     pub news: Arc<Notify>,
+    /// What it said when it no longer let us in.
+    refused: Mutex<Option<String>>,
+}
+
+impl Link {
+    /// Lets its keeper know that somebody has to sign in, with what the server said of how.
+    pub fn refuse(&self, challenge: String) {
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(challenge);
+        self.news.notify_one();
+    }
+
+    pub fn refused(&self) -> Option<String> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// A connection that lives; dropping it ends it.
@@ -130,7 +150,7 @@ impl Road<'_> {
             let wire = StreamableHttpClientTransport::with_client(web, config);
             return self.greet(wire, lifecycle, Ending::default()).await;
         };
-        let client = signin.client(url, web).await;
+        let client = signin.client(settings, url, web).await;
         let client = client.map_err(|error| broken(error.to_string()))?;
         let wire = StreamableHttpClientTransport::with_client(client, config);
         self.greet(wire, lifecycle, Ending::default()).await
@@ -155,7 +175,13 @@ impl Road<'_> {
         let stop = Some(service.cancellation_token());
         let gone = tokio::spawn(service.waiting());
         let subscription = subscribe(&peer, info.as_deref()).await;
-        let link = Arc::new(Link { peer, guest: self.guest.clone(), info, news });
+        let link = Arc::new(Link {
+            peer,
+            guest: self.guest.clone(),
+            info,
+            news,
+            refused: Mutex::default(),
+        });
         Ok(Connection { link, end, gone, stop, _subscription: subscription })
     }
 
@@ -226,6 +252,12 @@ fn headers(settings: &super::settings::Settings) -> HashMap<HeaderName, HeaderVa
         Some((HeaderName::try_from(name.as_str()).ok()?, value))
     };
     settings.headers.iter().filter_map(pair).collect()
+}
+
+/// What a server said of how it would let us in, should that be why it did nothing.
+pub fn challenge(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Option<String> {
+    let error = error.downcast_ref::<StreamableHttpError<reqwest::Error>>()?;
+    error.auth_challenge().map(str::to_owned)
 }
 
 /// An error with all that led to it.

@@ -10,7 +10,7 @@ use rmcp::{
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::{logbook::cut, schema::Schema};
+use super::{link, logbook::cut, schema::Schema};
 
 pub const LISTING: Duration = Duration::from_secs(30);
 const MOST_PAGES: usize = 64;
@@ -33,6 +33,8 @@ pub struct Listed {
 
 /// Why a list did not come.
 pub enum ListError {
+    /// Somebody has to sign in; with what the server said of how.
+    SignIn(String),
     /// The server is not there any more.
     Lost(String),
     Failed(String),
@@ -41,6 +43,7 @@ pub enum ListError {
 impl ListError {
     pub fn reason(self) -> String {
         match self {
+            Self::SignIn(_) => "it wants a sign-in".into(),
             Self::Lost(reason) | Self::Failed(reason) => reason,
         }
     }
@@ -51,7 +54,11 @@ pub async fn fetch(peer: Peer<RoleClient>) -> Result<Vec<Arc<Listed>>, ListError
     match timeout(LISTING, all(&peer)).await {
         Ok(Ok(tools)) => Ok(tools.into_iter().map(|tool| Arc::new(read(tool))).collect()),
         Ok(Err(ServiceError::TransportSend(error))) => {
-            Err(ListError::Lost(super::link::whole(error.error.as_ref())))
+            let error = error.error.as_ref();
+            Err(match link::challenge(error) {
+                Some(challenge) => ListError::SignIn(challenge),
+                None => ListError::Lost(link::whole(error)),
+            })
         }
         Ok(Err(error)) => Err(ListError::Failed(format!("its tools cannot be listed: {error}"))),
         Err(_) => {

@@ -142,6 +142,26 @@ impl Server {
         }
     }
 
+    /// Another way to it, after a call was refused on this one for want of a sign-in.
+    pub async fn sign_in_anew(
+        &self,
+        refused: &Arc<Link>,
+        challenge: String,
+        call: &Call,
+        tool: &str,
+    ) -> Result<Arc<Link>, String> {
+        refused.refuse(challenge);
+        let other = |it: &Stand| it.link.as_ref().is_none_or(|link| !Arc::ptr_eq(link, refused));
+        // Should it come to nothing, the call is refused again, which says enough.
+        timeout(WAKING, self.stand.subscribe().wait_for(other)).await.ok();
+        let link = self.link(call, tool).await;
+        if link.is_err() {
+            // What was allowed before is still allowed.
+            self.order(Order::Restart).await;
+        }
+        link
+    }
+
     async fn sign_in(&self, call: &Call, tool: &str, url: String) -> Result<Arc<Link>, String> {
         let name = &self.name;
         let refused = || format!("the server {name} needs a sign-in, and nobody signed in");

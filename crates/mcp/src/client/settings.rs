@@ -49,6 +49,9 @@ pub struct Settings {
     /// How it knows us, should it not let clients register themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
+    /// What it knows us by besides, should it have given us that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
     pub enabled: bool,
@@ -93,6 +96,7 @@ impl Default for Settings {
             headers: BTreeMap::new(),
             bearer_env: None,
             client_id: None,
+            client_secret: None,
             scopes: Vec::new(),
             enabled: true,
             trusted: false,
@@ -120,9 +124,10 @@ impl Settings {
         }
         match (&self.command, &self.url) {
             (Some(command), None) if !command.trim().is_empty() => {
-                let web = !self.headers.is_empty() || self.bearer_env.is_some();
-                if web {
-                    return Err("headers and bearer_env belong to a server with a url".into());
+                let web = self.bearer_env.is_some() || self.client_secret.is_some();
+                if web || !self.headers.is_empty() {
+                    let why = "headers, bearer_env and client_secret belong to a server with a url";
+                    return Err(why.into());
                 }
                 Ok(Way::Stdio { command })
             }
@@ -143,6 +148,9 @@ impl Settings {
         }
         if !self.args.is_empty() || !self.env.is_empty() {
             return Err("args and env belong to a server with a command".into());
+        }
+        if self.client_secret.is_some() && self.client_id.is_none() {
+            return Err("a client_secret needs the client_id that it belongs to".into());
         }
         for (name, value) in &self.headers {
             let named = HeaderName::try_from(name.as_str());
@@ -213,7 +221,8 @@ impl Settings {
 
     fn secrets(&self) -> Vec<String> {
         let query = self.url.as_deref().and_then(|url| url.split_once('?')).map(|(_, it)| it);
-        let values = self.env.values().chain(self.headers.values()).map(String::as_str);
+        let values = self.env.values().chain(self.headers.values()).chain(&self.client_secret);
+        let values = values.map(String::as_str);
         let mut secrets: Vec<String> = values.chain(query).map(str::to_owned).collect();
         secrets.extend(self.bearer().ok().flatten());
         let words = self.headers.values().filter_map(|it| it.split_once(' '));
@@ -260,6 +269,7 @@ mod tests {
             ("url = \"a\"", "cannot be read"),
             ("url = \"http://a/\"\nargs = [\"b\"]", "belong to a server with a command"),
             ("command = \"x\"\nbearer_env = \"T\"", "belong to a server with a url"),
+            ("url = \"http://a/\"\nclient_secret = \"s\"", "needs the client_id"),
             ("url = \"http://a/\"\nheaders = { \"a b\" = \"c\" }", "the header `a b`"),
             ("url = \"http://a/\"\nheaders = { Accept = \"c\" }", "belongs to the protocol"),
             ("command = \"x\"\ncall_seconds = 0", "more than 0"),
@@ -274,13 +284,14 @@ mod tests {
     fn what_may_be_a_secret_is_not_shown() {
         let settings = read(
             "url = \"http://me:pass@a.example/mcp?key=s3cret-key\"\n\
+             client_id = \"us\"\nclient_secret = \"0ur-own\"\n\
              headers = { Authorization = \"Bearer t0k3n-value\" }",
         );
         let settings = settings.unwrap();
         assert_eq!(settings.place(), "http://a.example/mcp");
         assert_eq!(
-            settings.hide("sent t0k3n-value to ?key=s3cret-key"),
-            "sent (hidden) to ?(hidden)"
+            settings.hide("sent t0k3n-value and 0ur-own to ?key=s3cret-key"),
+            "sent (hidden) and (hidden) to ?(hidden)"
         );
         assert!(!format!("{settings:?}").contains("s3cret"));
         let settings = read("command = \"x\"\nargs = [\"s3cret1\"]\nenv = { K = \"s3cret1\" }");

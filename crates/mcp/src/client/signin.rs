@@ -1,11 +1,14 @@
 //! Signing in at a server: where the person goes, what comes back, and where that is kept.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+};
 
 use async_trait::async_trait;
 use rmcp::transport::{
     AuthClient, AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession,
-    CredentialStore, StoredCredentials,
+    CredentialStore, StoredCredentials, auth::OAuthClientConfig,
 };
 use url::Url;
 
@@ -31,9 +34,21 @@ impl SignIn {
     }
 
     /// A client that shows what was kept, and renews it when it has run out.
-    pub async fn client(&self, url: &str, web: Web) -> Result<AuthClient<Web>, AuthError> {
+    pub async fn client(
+        &self,
+        settings: &Settings,
+        url: &str,
+        web: Web,
+    ) -> Result<AuthClient<Web>, AuthError> {
         let mut manager = self.manager(url).await?;
-        manager.initialize_from_store().await?;
+        let known = manager.initialize_from_store().await?;
+        if let (true, Some(id), Some(secret)) =
+            (known, &settings.client_id, &settings.client_secret)
+        {
+            // What is kept leaves out the secret, and nothing is renewed without it.
+            let config = OAuthClientConfig::new(id, &self.callback).with_client_secret(secret);
+            manager.configure_client(config)?;
+        }
         Ok(AuthClient::new(web, manager))
     }
 
@@ -48,6 +63,7 @@ impl SignIn {
             Some(_) => manager.resolve_metadata_from_challenge(challenge).await?,
             None => manager.resolve_metadata().await?,
         };
+        let granted = self.granted(found.metadata.issuer.as_deref()).await?;
         manager.set_metadata(found.metadata);
         let mut request = AuthorizationRequest::new(self.callback.clone())
             .with_client_name("Megaron")
@@ -55,11 +71,21 @@ impl SignIn {
         if let Some(challenge) = challenge {
             request = request.with_challenge(challenge);
         }
-        if !settings.scopes.is_empty() {
-            request = request.with_scopes(settings.scopes.clone());
+        let mut scopes = settings.scopes.clone();
+        if scopes.is_empty() && !granted.is_empty() {
+            scopes = manager.select_scopes(None, &[]);
+        }
+        scopes.extend(granted);
+        let mut seen = BTreeSet::new();
+        scopes.retain(|scope| seen.insert(scope.clone()));
+        if !scopes.is_empty() {
+            request = request.with_scopes(scopes);
         }
         if let Some(id) = &settings.client_id {
             request = request.with_preregistered_client(id.clone());
+        }
+        if let Some(secret) = &settings.client_secret {
+            request = request.with_client_secret(secret.clone());
         }
         let session = AuthorizationSession::new(manager, request).await;
         let session = session.map_err(|(_, error)| error)?;
@@ -89,6 +115,12 @@ impl SignIn {
         }
         let token = pending.session.handle_callback_url(&url).await;
         token.map(drop).map_err(|error| error.to_string())
+    }
+
+    /// What we were already allowed there: signing in for more is not to lose it.
+    async fn granted(&self, issuer: Option<&str>) -> Result<Vec<String>, AuthError> {
+        let kept = self.kept.load().await?.filter(|kept| kept.issuer.as_deref() == issuer);
+        Ok(kept.map(|kept| kept.granted_scopes).unwrap_or_default())
     }
 
     async fn manager(&self, url: &str) -> Result<AuthorizationManager, AuthError> {

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use futures::{FutureExt as _, future::BoxFuture};
 use kernel::toolbox::{Call, Deed, Detail, Reply, Risk, Tool, ToolSpec};
+use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
 
 use super::{
-    call::{self, Wanted},
+    call::{self, Fault, Wanted},
+    link::Link,
     listing::Listed,
     result,
     server::Server,
@@ -29,6 +31,21 @@ impl Lent {
     /// A server that is not trusted may say what it likes of its tools: it is a stranger's word.
     fn only_reads(&self) -> bool {
         self.server.settings.trusted && self.listed.only_reads
+    }
+
+    async fn make(
+        &self,
+        link: &Link,
+        args: &Map<String, Value>,
+        call: &Call,
+    ) -> Result<CallToolResult, Fault> {
+        let wanted = Wanted {
+            tool: &self.listed.name,
+            offered: &self.spec.name,
+            args: args.clone(),
+            idle: self.server.settings.idle(),
+        };
+        call::make(link, wanted, call.clone()).await
     }
 
     /// The arguments, if they are what the tool takes.
@@ -82,14 +99,23 @@ impl Tool for Lent {
         async move {
             let args = self.args(&call.args)?;
             let link = self.server.link(&call, &self.spec.name).await?;
-            let settings = &self.server.settings;
-            let wanted = Wanted {
-                tool: &self.listed.name,
-                offered: &self.spec.name,
-                args,
-                idle: settings.idle(),
+            let made = match self.make(&link, &args, &call).await {
+                Err(Fault::SignIn(challenge)) => {
+                    let tool = &self.spec.name;
+                    let link = self.server.sign_in_anew(&link, challenge, &call, tool).await?;
+                    self.make(&link, &args, &call).await
+                }
+                made => made,
             };
-            result::read(call::make(&link, wanted, call).await?, settings.result_bytes)
+            match made {
+                Ok(result) => result::read(result, self.server.settings.result_bytes),
+                Err(Fault::Failed(reason)) => Err(reason),
+                // Once is enough: else it could send the person to sign in for ever.
+                Err(Fault::SignIn(_)) => {
+                    let name = &self.server.name;
+                    Err(format!("the server {name} refused this call even after a sign-in"))
+                }
+            }
         }
         .boxed()
     }

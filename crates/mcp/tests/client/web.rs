@@ -9,7 +9,7 @@ use std::{
 };
 
 use kernel::{
-    question::About,
+    question::{About, Decision},
     servers::{Servers as _, Standing},
 };
 use serde_json::{Value, json};
@@ -167,5 +167,54 @@ async fn a_key_that_is_refused_is_said_to_be() {
     settings["web"]["headers"] = json!({ "Authorization": "Bearer wr0ng-token" });
     let home = Home::with(World::new(Vec::<Script>::new()), settings, CALLBACK).await;
     assert_eq!(home.until_failed("web").await, "it refused the key it was shown");
+    home.servers.close().await;
+}
+
+/// Signs in first, then calls a tool, and signs in once more when that asks for it.
+async fn call_with_another_sign_in(tool: &str) -> Result<String, String> {
+    let web = Web::start(&["sign-in"]);
+    let home = home(&web).await;
+    let url = sign_in_url(&home).await;
+    home.servers.signed_in(web.visit(&url)).await.unwrap();
+    home.until_ready("web").await;
+    let signing_in = async {
+        let waiting = home.question().await;
+        let About::Visit { url, .. } = &waiting.question.about else { panic!("{waiting:?}") };
+        home.servers.signed_in(web.visit(url)).await.unwrap();
+    };
+    let (called, ()) = tokio::join!(home.call(tool, json!({})), signing_in);
+    home.servers.close().await;
+    called.map(|reply| reply.text)
+}
+
+#[tokio::test]
+async fn a_call_that_needs_more_than_was_signed_in_for_asks_for_it_and_loses_nothing() {
+    let said = call_with_another_sign_in("write").await;
+    assert_eq!(said.as_deref(), Ok("written with read write"));
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_a_call_for_ever_sends_the_person_to_sign_in_only_once() {
+    let refused = call_with_another_sign_in("rule").await.unwrap_err();
+    assert_eq!(refused, "the server web refused this call even after a sign-in");
+}
+
+#[tokio::test]
+async fn whoever_does_not_sign_in_for_more_keeps_what_they_had() {
+    let web = Web::start(&["sign-in"]);
+    let home = home(&web).await;
+    let url = sign_in_url(&home).await;
+    home.servers.signed_in(web.visit(&url)).await.unwrap();
+    home.until_ready("web").await;
+    let declining = async {
+        let waiting = home.question().await;
+        let no = Decision::Deny { reason: None };
+        home.host.decide(waiting.question.id, no, "the test").await.unwrap();
+    };
+    let (called, ()) = tokio::join!(home.call("write", json!({})), declining);
+    assert_eq!(called.unwrap_err(), "the server web needs a sign-in, and nobody signed in");
+    home.until_ready("web").await;
+    // The client registered a second time for the sign-in that was declined.
+    assert_eq!(home.text("who", json!({})).await, "refreshed 0, registered 2");
     home.servers.close().await;
 }

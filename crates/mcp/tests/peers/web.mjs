@@ -6,8 +6,9 @@ import { createHash, randomUUID } from "node:crypto";
 const locked = process.argv[2] === "sign-in";
 const life = Number(process.argv[3] ?? 3600);
 const codes = new Map();
-const tokens = new Set();
-const refreshes = new Set();
+// Each with the scopes that it was given for.
+const tokens = new Map();
+const refreshes = new Map();
 let refreshed = 0;
 let registered = 0;
 
@@ -22,12 +23,12 @@ const json = (response, status, value, headers = {}) => {
 };
 const text = (value) => ({ resultType: "complete", content: [{ type: "text", text: value }] });
 const tool = (name) => ({ name, description: name, inputSchema: { type: "object" } });
-const granted = () => {
+const granted = (scope) => {
   const access_token = randomUUID();
   const refresh_token = randomUUID();
-  tokens.add(access_token);
-  refreshes.add(refresh_token);
-  return { access_token, refresh_token, token_type: "Bearer", expires_in: life };
+  tokens.set(access_token, scope);
+  refreshes.set(refresh_token, scope);
+  return { access_token, refresh_token, token_type: "Bearer", expires_in: life, scope };
 };
 
 const answer = {
@@ -35,8 +36,9 @@ const answer = {
     resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { tools: {} },
     serverInfo: { name: "web", version: "1" }, ttlMs: 0, cacheScope: "private",
   }),
-  "tools/list": () => ({ resultType: "complete", tools: [tool("greet"), tool("who"), tool("meta"), tool("revoke"), tool("endless"), tool("events")], ttlMs: 0, cacheScope: "private" }),
-  "tools/call": ({ name, inputResponses, requestState, _meta }) => {
+  "tools/list": () => ({ resultType: "complete", tools: [tool("greet"), tool("who"), tool("meta"), tool("revoke"), tool("write"), tool("rule"), tool("endless"), tool("events")], ttlMs: 0, cacheScope: "private" }),
+  "tools/call": ({ name, inputResponses, requestState, _meta }, scope) => {
+    if (name === "write") return text(`written with ${scope}`);
     if (name === "meta") return text(JSON.stringify(_meta));
     if (name === "who") return text(`refreshed ${refreshed}, registered ${registered}`);
     if (name === "revoke") return tokens.clear(), text("revoked");
@@ -68,7 +70,7 @@ const server = createServer(async (request, response) => {
   }
   if (url.pathname === "/authorize") {
     const code = randomUUID();
-    codes.set(code, url.searchParams.get("code_challenge"));
+    codes.set(code, { challenge: url.searchParams.get("code_challenge"), scope: url.searchParams.get("scope") ?? "" });
     const back = new URL(url.searchParams.get("redirect_uri"));
     back.searchParams.set("code", code);
     back.searchParams.set("state", url.searchParams.get("state"));
@@ -78,21 +80,29 @@ const server = createServer(async (request, response) => {
   if (url.pathname === "/token") {
     const form = new URLSearchParams(said);
     if (form.get("grant_type") === "refresh_token") {
+      const scope = refreshes.get(form.get("refresh_token"));
       if (!refreshes.delete(form.get("refresh_token"))) return json(response, 400, { error: "invalid_grant" });
       refreshed++;
-      return json(response, 200, granted());
+      return json(response, 200, granted(scope));
     }
     const challenge = createHash("sha256").update(form.get("code_verifier") ?? "").digest("base64url");
-    if (codes.get(form.get("code")) !== challenge) return json(response, 400, { error: "invalid_grant" });
+    const code = codes.get(form.get("code"));
+    if (code?.challenge !== challenge) return json(response, 400, { error: "invalid_grant" });
     codes.delete(form.get("code"));
-    return json(response, 200, granted());
+    return json(response, 200, granted(code.scope));
   }
   if (url.pathname !== "/mcp") return json(response, 404, {});
   const token = (request.headers.authorization ?? "").replace(/^Bearer /, "");
+  const where = `resource_metadata="${home}/.well-known/oauth-protected-resource/mcp"`;
   if (locked && !tokens.has(token))
-    return json(response, 401, {}, { "www-authenticate": `Bearer resource_metadata="${home}/.well-known/oauth-protected-resource/mcp"` });
+    return json(response, 401, {}, { "www-authenticate": `Bearer scope="read", ${where}` });
   if (request.method !== "POST") return json(response, 405, {});
   const { id, method, params } = JSON.parse(said);
+  // Nobody is ever let to rule, whatever they sign in for.
+  const scope = tokens.get(token)?.split(" ").sort().join(" ");
+  const barred = params?.name === "rule" || (params?.name === "write" && !scope?.includes("write"));
+  if (locked && barred)
+    return json(response, 403, {}, { "www-authenticate": `Bearer error="insufficient_scope", scope="write", ${where}` });
   if (["endless", "events"].includes(params?.name)) {
     const kind = params.name === "events" ? "text/event-stream" : "application/json";
     response.writeHead(200, { "content-type": kind });
@@ -103,6 +113,6 @@ const server = createServer(async (request, response) => {
   }
   if (id === undefined) return response.writeHead(202).end();
   if (!answer[method]) return json(response, 200, { jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } });
-  json(response, 200, { jsonrpc: "2.0", id, result: answer[method](params ?? {}) });
+  json(response, 200, { jsonrpc: "2.0", id, result: answer[method](params ?? {}, scope) });
 });
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));
