@@ -81,7 +81,8 @@ impl Script {
         let (status, answer) = self.answer(body);
         let length = answer.len();
         let head = "Content-Type: text/event-stream\r\nConnection: close";
-        let reply = format!("HTTP/1.1 {status}\r\n{head}\r\nContent-Length: {length}\r\n\r\n{answer}");
+        let reply =
+            format!("HTTP/1.1 {status}\r\n{head}\r\nContent-Length: {length}\r\n\r\n{answer}");
         // Whoever asked may have been killed.
         guest.write_all(reply.as_bytes()).ok();
     }
