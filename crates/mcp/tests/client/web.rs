@@ -127,10 +127,10 @@ async fn a_person_signs_in_once_and_the_token_is_kept_where_only_they_can_read_i
     assert_eq!(home.text("who", json!({})).await, "refreshed 0, registered 1");
     home.text("revoke", json!({})).await;
     assert_eq!(home.text("who", json!({})).await, "refreshed 1, registered 1");
-    let token: Value = serde_json::from_slice(&std::fs::read(&kept).unwrap()).unwrap();
-    let token = token["token_response"]["access_token"].as_str().unwrap().to_owned();
+    let sealed = std::fs::read(&kept).unwrap();
+    assert!(!sealed.windows(7).any(|it| it == b"s3cret-"), "sealed as well");
     let shown = format!("{:?} {:?}", home.servers.list(), home.servers.logs("web"));
-    assert!(!shown.contains(&token), "{shown}");
+    assert!(!shown.contains("s3cret-"), "{shown}");
     home.servers.close().await;
 }
 

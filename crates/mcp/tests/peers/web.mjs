@@ -24,8 +24,9 @@ const json = (response, status, value, headers = {}) => {
 const text = (value) => ({ resultType: "complete", content: [{ type: "text", text: value }] });
 const tool = (name) => ({ name, description: name, inputSchema: { type: "object" } });
 const granted = (scope) => {
-  const access_token = randomUUID();
-  const refresh_token = randomUUID();
+  // To be found wherever it should not be.
+  const access_token = `s3cret-${randomUUID()}`;
+  const refresh_token = `s3cret-${randomUUID()}`;
   tokens.set(access_token, scope);
   refreshes.set(refresh_token, scope);
   return { access_token, refresh_token, token_type: "Bearer", expires_in: life, scope };
