@@ -27,14 +27,33 @@ impl Desk {
         }
         // Asked before a restart, and still open.
         let same = |open: &&OpenQuestion| open.call.is_some() && open.call == question.call;
-        let asked = self.state.questions.iter().find(same).map(|open| open.id);
-        let id = asked.unwrap_or(question.id);
-        if asked.is_none()
-            && let Err(error) = self.record(vec![Fact::Asked(Box::new(question))]).await
-        {
-            return self.give_up(&error);
-        }
+        let asked = self.state.questions.iter().find(same).cloned();
+        let id = match asked {
+            Some(open) if self.is_about(&open, &question).await => open.id,
+            // Something else would happen now than the person was shown.
+            stale => {
+                let id = question.id;
+                let stale = stale.map(|open| Fact::Settled {
+                    question: open.id,
+                    verdict: Verdict::Withdrawn,
+                    by: "things have changed".into(),
+                });
+                let facts = stale.into_iter().chain([Fact::Asked(Box::new(question))]);
+                if let Err(error) = self.record(facts.collect()).await {
+                    return self.give_up(&error);
+                }
+                id
+            }
+        };
         self.waiting.insert(id, reply);
+    }
+
+    /// Whether the same was asked there.
+    async fn is_about(&self, open: &OpenQuestion, question: &Question) -> bool {
+        let found = self.ports.log.read(self.id, open.at.before(), 1).await;
+        let found = found.ok().and_then(|mut found| found.pop()).map(|entry| entry.fact);
+        let Some(Fact::Asked(asked)) = found else { return false };
+        asked.tool == question.tool && asked.about == question.about
     }
 
     /// What was said to this question after a restart, before it was put again.
@@ -42,10 +61,8 @@ impl Desk {
         let early = &mut self.running.as_mut()?.early;
         let place = early.iter().position(|(open, _)| open.call == question.call)?;
         let (open, verdict) = early.remove(place);
-        let asked = self.ports.log.read(self.id, open.at.before(), 1).await.ok()?.pop()?.fact;
-        let Fact::Asked(asked) = asked else { return None };
         // What was said to something else does not count.
-        (asked.tool == question.tool && asked.about == question.about).then_some(verdict)
+        self.is_about(&open, question).await.then_some(verdict)
     }
 
     pub(super) async fn settle_question(

@@ -102,6 +102,31 @@ fn an_answer_that_comes_before_the_call_is_taken_up_again_counts() {
 }
 
 #[test]
+fn what_would_happen_now_is_asked_anew_if_it_is_not_what_was_asked() {
+    let world = World::new([vec![call("c", "act", json!({}))], vec![text("Done")]]).tool(&act());
+    let (id, before) = killed_while_waiting(&world);
+    let tool = act().risky(Risk::Reaches);
+    let world = world.tool(&tool);
+    world.until_crash(async |host| {
+        let mut news = host.roster.listen();
+        host.recover().await;
+        let now = loop {
+            let open = asked(&host).await;
+            if open.question.id != before.question.id {
+                break open;
+            }
+            news.recv().await.unwrap();
+        };
+        let late = host.decide(before.question.id, allow(Scope::Once), "me").await;
+        assert!(matches!(late, Err(DecideError::Settled)), "{late:?}");
+        assert_eq!(tool.calls().len(), 0, "a yes to something else is none to this");
+        host.decide(now.question.id, allow(Scope::Once), "me").await.unwrap();
+        idle(&host, id).await;
+    });
+    assert_eq!(tool.calls().len(), 1);
+}
+
+#[test]
 fn an_orderly_stop_leaves_a_question_waiting_too() {
     let tool = act();
     let world = World::new([vec![call("c", "act", json!({}))], vec![text("Done")]]).tool(&tool);
