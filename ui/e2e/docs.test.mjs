@@ -21,7 +21,8 @@ beforeEach(async () => {
 afterEach(() => context.close());
 
 test('every operation of the document is on the page, and the filter finds one', async () => {
-  const { page, complaints } = await visit(context, `${server.url}/docs`);
+  const guest = await visit(context, `${server.url}/docs`);
+  const { page } = guest;
   const answer = await context.request.get(`${server.url}/api/openapi.json`);
   const { paths } = await answer.json();
   const methods = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'];
@@ -37,7 +38,7 @@ test('every operation of the document is on the page, and the filter finds one',
   await page.getByRole('searchbox', { name: 'Filter' }).fill('post messages');
   await eventually(async () => assert.match((await headings.allInnerTexts()).join('\n'), /\/messages/));
   assert.ok((await headings.count()) < expected.length);
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(guest.complaints, []);
 });
 
 test('an anchor leads to its operation', async () => {
@@ -54,12 +55,13 @@ test('hostile text in a description is only text', async () => {
     '[run](javascript:alert(1)) <img src=x onerror="window.hit=1"> <b style="color:red">b</b> ![far](https://example.org/a.png)';
   const document = { openapi: '3.1.0', info: { title: 'T', version: '1', description: hostile }, paths: {} };
   await context.route('**/api/openapi.json', (route) => route.fulfill({ json: document }));
-  const { page, complaints } = await visit(context, `${server.url}/docs`);
+  const guest = await visit(context, `${server.url}/docs`);
+  const { page } = guest;
   await page.getByText('onerror').waitFor();
   assert.equal(await page.evaluate(() => 'hit' in window), false);
   assert.deepEqual(
     await page.locator('main a[href]').evaluateAll((links) => links.map((it) => it.getAttribute('href'))),
     ['/api/openapi.json', 'https://example.org/a.png'],
   );
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(guest.complaints, []);
 });

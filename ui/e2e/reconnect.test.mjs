@@ -14,12 +14,11 @@ beforeEach(async () => {
   server = await Server.fresh();
   context = await browser.newContext({ storageState: await signIn(browser, server) });
   guest = await visit(context, server.url);
+  // The server may be dead for a while.
+  guest.foresee(/ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|WebSocket connection to/);
 });
 afterEach(async () => {
-  // That the server could not be reached while it was dead is no fault of the page.
-  const complaints = guest.complaints.filter(
-    (text) => !/ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|WebSocket connection to/.test(text),
-  );
+  const { complaints } = guest;
   await context.close();
   await server.end();
   assert.deepEqual(complaints, [], 'the console complained');

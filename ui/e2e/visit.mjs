@@ -33,13 +33,15 @@ export async function signIn(browser, server) {
 
 export class Visit {
   /** @type {string[]} */
-  complaints = [];
+  #heard = [];
+  /** @type {RegExp[]} */
+  #foreseen = [];
 
   constructor(page) {
     this.page = page;
     page.setDefaultTimeout(20_000);
-    page.on('console', (message) => message.type() === 'error' && this.complaints.push(message.text()));
-    page.on('pageerror', (error) => this.complaints.push(String(error)));
+    page.on('console', (message) => message.type() === 'error' && this.#heard.push(message.text()));
+    page.on('pageerror', (error) => this.#heard.push(String(error)));
     this.box = page.getByRole('textbox', { name: 'Message' });
     this.log = page.getByRole('log');
     this.answers = this.log.getByRole('article', { name: 'Answer' });
@@ -47,6 +49,16 @@ export class Visit {
     this.mine = this.log.getByRole('article', { name: 'You', exact: true });
     this.sessions = page.getByRole('navigation', { name: 'Sessions' });
     this.stop = page.getByRole('button', { name: 'Stop' });
+  }
+
+  /** The browser itself complains of every refusal, sooner or later: those that a test provokes are no fault of the page. */
+  foresee(complaint) {
+    this.#foreseen.push(complaint);
+  }
+
+  /** What the console complained of, but for what was foreseen. */
+  get complaints() {
+    return this.#heard.filter((text) => !this.#foreseen.some((it) => it.test(text)));
   }
 
   async say(text) {
