@@ -30,7 +30,7 @@ use crate::{
     line::{Broken, Fault, Heard, Line, code},
     process::Process,
     prompt,
-    talk::{self, Handled},
+    talk::{self, Handled, Talk},
 };
 
 /// How long it may take to be ready: some are fetched from afar when they are first called.
@@ -116,7 +116,7 @@ impl Visitor {
         let mut visitor = Self { process, line, next: 0, greeting, session: None };
         let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
         let hello = InitializeRequest::new(ProtocolVersion::V1)
-            .client_capabilities(ClientCapabilities::new().fs(files))
+            .client_capabilities(ClientCapabilities::new().fs(files).terminal(true))
             .client_info(Implementation::new("megaron", env!("CARGO_PKG_VERSION")));
         let greeted = visitor.request(AGENT_METHOD_NAMES.initialize, &hello);
         let greeted = timeout(GREETING, greeted).await.map_err(|_| Trouble::Slow("to be ready"))?;
@@ -184,7 +184,7 @@ impl Visitor {
         cwd: &Path,
         doings: &Doings,
     ) -> Result<(), Trouble> {
-        let (mut calls, mut replies) = (Calls::default(), Replies::new());
+        let (mut talk, mut replies) = (Talk::new(cwd), Replies::new());
         loop {
             let heard = tokio::select! {
                 heard = self.line.hear() => heard?,
@@ -197,7 +197,7 @@ impl Visitor {
             let told = match heard {
                 Heard::Answer { id, result } if id == asked => return self.end(result),
                 Heard::Answer { .. } => Vec::new(),
-                Heard::Told { method, params } => told(&mut calls, session, &method, params)?,
+                Heard::Told { method, params } => told(&mut talk.calls, session, &method, params)?,
                 Heard::Request { id, method, .. } if replies.len() >= REQUESTS => {
                     let message = format!("{method}: more than {REQUESTS} requests at once");
                     let fault = Fault { code: code::INTERNAL, message };
@@ -205,8 +205,7 @@ impl Visitor {
                     Vec::new()
                 }
                 Heard::Request { id, method, params } => {
-                    let Handled { doings, answer } =
-                        talk::handle(&mut calls, cwd, &method, params)?;
+                    let Handled { doings, answer } = talk.handle(&method, params).await?;
                     replies.push(Box::pin(async { (id, answer.await) }));
                     doings
                 }

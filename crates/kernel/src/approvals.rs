@@ -134,12 +134,14 @@ impl Approvals {
         let name = &tool.spec().name;
         let state = self.roster.get(call.session.id()).unwrap_or_default();
         let doubt = self.doubt(&state, name, call, deed.risk).await;
+        // What was shown to them was a change of a file, and nothing else is covered by it.
+        let agreed = call.agreed && deed.risk == Risk::Edits;
         let why = match (&doubt, self.judge(name, call, &deed)) {
             (Some(_), _) => {
                 "the same call was cut off before; it may have had its effect already".into()
             }
-            (None, Judgement::Ask { why }) => why,
-            (None, Judgement::Allow) => {
+            (None, Judgement::Ask { why }) if !agreed => why,
+            (None, Judgement::Ask { .. } | Judgement::Allow) => {
                 self.withdraw(&state, call).await;
                 return Ok(());
             }

@@ -18,7 +18,7 @@ use crate::{
     ports::{Agent, Agents, Model, ModelError, ModelInfo, Models, Piece},
     prompt::Prompt,
     tasks::Plan,
-    toolbox::{Deed, Reply},
+    toolbox::{Companion, Deed, Reply},
     update::{Attachment, Failure, SessionId},
 };
 
@@ -88,10 +88,25 @@ pub enum Doing {
     },
     /// It wants a tool of this house to be used for it.
     Wants {
-        tool: String,
-        args: Value,
-        answer: oneshot::Sender<Result<String, String>>,
+        wish: Wish,
+        answer: oneshot::Sender<Result<Reply, String>>,
     },
+}
+
+/// A call of one of our tools, in an agent's name.
+#[derive(Debug)]
+pub struct Wish {
+    pub tool: String,
+    pub args: Value,
+    /// The call of its own for which it was given leave to have just this effect.
+    pub under: Option<String>,
+    pub companion: Option<Arc<dyn Companion>>,
+}
+
+impl Wish {
+    pub fn new(tool: &str, args: Value) -> Self {
+        Self { tool: tool.to_owned(), args, under: None, companion: None }
+    }
 }
 
 /// One of the answers that an agent would understand.

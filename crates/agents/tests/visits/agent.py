@@ -92,8 +92,38 @@ def prompt(text, blocks):
         say(json.dumps(ask("fs/write_text_file", path=path, content=content)))
     elif word == "read":
         say(json.dumps(ask("fs/read_text_file", path=rest)))
-    elif word == "terminal":
-        say(json.dumps(ask("terminal/create", command="ls")))
+    elif word == "edit":
+        it = json.loads(rest)
+        diff = {"type": "diff", "path": it["path"], "oldText": it["old"], "newText": it["new"]}
+        outcome = leave("c1", content=[diff])["outcome"]
+        for text in it["writes"]:
+            say(json.dumps(ask("fs/write_text_file", path=it["path"], content=text)))
+        status = "completed" if "allow" in outcome.get("optionId", "") else "failed"
+        update(sessionUpdate="tool_call_update", toolCallId="c1", status=status)
+    elif word == "run":
+        created = ask("terminal/create", **json.loads(rest))
+        if "terminalId" not in created:
+            say(json.dumps(created))
+            return "end_turn"
+        exited = ask("terminal/wait_for_exit", **created)
+        output = ask("terminal/output", **created)
+        ask("terminal/release", **created)
+        gone = ask("terminal/output", **created)
+        say(json.dumps([exited, output, gone.get("code")]))
+    elif word == "kill":
+        created = ask("terminal/create", command="echo begun; exec sleep 1000")
+        while not ask("terminal/output", **created)["output"]:
+            time.sleep(0.01)
+        ask("terminal/kill", **created)
+        exited = ask("terminal/wait_for_exit", **created)
+        say(json.dumps([exited, ask("terminal/output", **created)]))
+    elif word == "abandon":
+        ask("terminal/create", command="echo $$ > pid; exec sleep 1000")
+        while not os.path.exists("pid") or not open("pid").read():
+            time.sleep(0.01)
+        say(open("pid").read().strip())
+    elif word == "unheard":
+        say(json.dumps(ask("unheard/of")))
     elif word == "wait":
         say(rest or "Waiting.")
         await_cancel()

@@ -159,8 +159,109 @@ async fn files_are_read_in_the_folder_and_nowhere_else() {
 #[tokio::test]
 async fn what_is_not_offered_is_refused() {
     let mut scene = Scene::new(scripted("")).await;
-    let (said, how) = scene.ask("terminal").await;
+    let (said, how) = scene.ask("unheard").await;
     assert!(said.contains("-32601") && how == "finished", "{said}");
+}
+
+#[tokio::test]
+async fn leave_for_a_change_is_leave_to_write_it_once_and_nothing_else() {
+    let mut scene = Scene::new(scripted("")).await;
+    let path = scene.room().join("a.txt");
+    fs::write(&path, "one\ntwo\n").unwrap();
+    let edit = |new: &str, writes: &[&str]| {
+        let change = json!({ "path": path, "old": "two", "new": new, "writes": writes });
+        format!("edit {change}")
+    };
+    scene.say(&edit("three", &["one\nthree\n"])).await;
+    let waiting = scene.decide(allow(Scope::Once)).await;
+    let About::Leave { deed, .. } = waiting.question.about else { panic!("{waiting:?}") };
+    assert!(matches!(deed.detail, Detail::Change { diff, .. } if diff.contains("+three")));
+    assert_eq!(scene.ended().await, answered("{}"), "nobody is asked a second time");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one\nthree\n");
+
+    fs::write(&path, "one\ntwo\n").unwrap();
+    scene.say(&edit("four", &["one\nfour\n", "one\nfive\n"])).await;
+    scene.decide(allow(Scope::Once)).await;
+    let waiting = scene.decide(Decision::Deny { reason: None }).await;
+    assert_eq!(waiting.question.tool, "write_file");
+    let About::Leave { deed, .. } = waiting.question.about else { panic!("{waiting:?}") };
+    assert!(matches!(deed.detail, Detail::Change { diff, .. } if diff.contains("+five")));
+    assert!(scene.ended().await.0.contains("The person refused this"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one\nfour\n");
+
+    fs::write(&path, "one\ntwo\n").unwrap();
+    scene.say(&edit("six", &["one\nsix\n"])).await;
+    scene.decide(Decision::Deny { reason: None }).await;
+    let waiting = scene.decide(Decision::Deny { reason: None }).await;
+    assert_eq!(waiting.question.tool, "write_file", "a no is no leave");
+    scene.ended().await;
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
+}
+
+fn told(said: &str) -> Value {
+    serde_json::from_str(said).unwrap_or_else(|_| panic!("{said}"))
+}
+
+#[tokio::test]
+async fn a_command_is_run_by_the_house_once_the_person_agrees() {
+    let mut scene = Scene::new(scripted("")).await;
+    let run = json!({ "command": "printf", "args": ["%s\\n", "a b"], "outputByteLimit": 3 });
+    scene.say(&format!("run {run}")).await;
+    let waiting = scene.decide(allow(Scope::Once)).await;
+    assert_eq!(waiting.question.tool, "shell");
+    assert_eq!(waiting.question.caller, Caller::Agent { name: "guest".into() });
+    let About::Leave { deed, .. } = waiting.question.about else { panic!("{waiting:?}") };
+    let command = r"printf '%s\n' 'a b'".to_owned();
+    let cwd = scene.room().display().to_string();
+    let detail = Detail::Command { command, cwd, sandboxed: false, why_not: None };
+    assert_eq!((deed.risk, deed.detail), (Risk::Runs, detail));
+    let (said, how) = scene.ended().await;
+    let status = json!({ "exitCode": 0 });
+    let output = json!({ "output": " b\n", "truncated": true, "exitStatus": status });
+    assert_eq!((told(&said), how.as_str()), (json!([status, output, -32602]), "finished"));
+    let calls = scene.calls().await;
+    let [(name, _, Some(Output::Done { text, .. }))] = &calls[..] else { panic!("{calls:?}") };
+    assert!(name == "shell" && text.ends_with("a b\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_command_that_is_refused_is_not_begun_and_the_agent_hears_why() {
+    let mut scene = Scene::new(scripted("")).await;
+    scene.say(r#"run {"command": "touch done"}"#).await;
+    scene.decide(Decision::Deny { reason: Some("not here".into()) }).await;
+    let (said, _) = scene.ended().await;
+    assert_eq!(told(&said)["message"], "The person refused this: not here");
+    scene.mode(Mode::Full).await;
+    let (said, _) =
+        scene.ask(r#"run {"command": "x", "env": [{"name": "A B", "value": ""}]}"#).await;
+    assert_eq!(told(&said)["code"], -32602);
+    let (said, _) = scene.ask(r#"run {"command": "exit 7"}"#).await;
+    assert_eq!(told(&said)[0], json!({ "exitCode": 7 }));
+    assert!(!scene.room().join("done").exists());
+}
+
+#[tokio::test]
+async fn a_command_can_be_ended_and_what_it_printed_is_kept() {
+    let mut scene = Scene::new(scripted("")).await;
+    scene.mode(Mode::Full).await;
+    let (said, _) = scene.ask("kill").await;
+    let status = json!({ "signal": "SIGKILL" });
+    let output = json!({ "output": "begun\n", "truncated": false, "exitStatus": status });
+    assert_eq!(told(&said), json!([status, output]));
+    let calls = scene.calls().await;
+    let Some(Output::Done { text, .. }) = &calls[0].2 else { panic!("{calls:?}") };
+    assert!(text.contains("ended at the wish of whoever started it"), "{text}");
+    assert!(text.ends_with("begun\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_command_that_is_left_running_ends_with_the_turn() {
+    let mut scene = Scene::new(scripted("")).await;
+    scene.mode(Mode::Full).await;
+    let (pid, how) = scene.ask("abandon").await;
+    assert_eq!(how, "finished");
+    until_gone(&pid).await;
+    assert_eq!(scene.calls().await[0].2, Some(Output::Interrupted));
 }
 
 #[tokio::test]
