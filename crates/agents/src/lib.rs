@@ -8,11 +8,14 @@ mod calls;
 mod deed;
 mod files;
 mod guest;
+mod guise;
 mod line;
 mod process;
 mod prompt;
 mod talk;
 mod terminals;
+mod trouble;
+mod used;
 mod visitor;
 
 pub use guest::{Guests, Offer, Settings};

@@ -235,7 +235,7 @@ fn offers(data_dir: &Path) -> anyhow::Result<Vec<agents::Offer>> {
     let ours = text(&std::env::current_exe().context("cannot tell where this program is")?);
     let (Some(command), Some(data_dir)) = (ours, text(data_dir)) else { return Ok(Vec::new()) };
     let args = vec!["mcp".to_owned(), "--data-dir".to_owned(), data_dir];
-    let program = Some(agents::Settings { command, args, env: BTreeMap::new() });
+    let program = Some(agents::Settings { command, args, ..agents::Settings::default() });
     Ok(vec![agents::Offer { name: "megaron".to_owned(), http: None, program }])
 }
 
@@ -246,8 +246,8 @@ async fn invited(
 ) -> anyhow::Result<Arc<dyn Agents>> {
     let mut agents = detect::guests().await;
     agents.extend(config.agents.named.clone());
-    let settings = |(name, Agent { command, args, env }): (String, Agent)| {
-        (name, agents::Settings { command, args, env })
+    let settings = |(name, Agent { command, args, env, options }): (String, Agent)| {
+        (name, agents::Settings { command, args, env, options })
     };
     let settings = agents.into_iter().map(settings).collect();
     let guests = agents::Guests::new(settings, offers, Some(&data_dir.join("logs")));

@@ -19,7 +19,7 @@ use crate::{
     prompt::Prompt,
     tasks::Plan,
     toolbox::{Companion, Deed, Reply},
-    update::{Attachment, Failure, SessionId},
+    update::{Attachment, Failure, SessionId, Usage},
 };
 
 const PREFIX: &str = "agent/";
@@ -58,6 +58,8 @@ pub enum Doing {
     Reasoning(String),
     /// What it is to be reminded of the next time.
     Memory(Value),
+    /// What it says it has used since it last said so.
+    Used(Usage),
     Plan(Plan),
     /// It means to use a tool of its own.
     Began {

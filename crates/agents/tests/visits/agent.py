@@ -122,6 +122,16 @@ def prompt(text, blocks):
         while not os.path.exists("pid") or not open("pid").read():
             time.sleep(0.01)
         say(open("pid").read().strip())
+    elif word == "chosen":
+        say(f"{modes['currentModeId']} {picked['m']}")
+    elif word == "switch":
+        update(sessionUpdate="current_mode_update", currentModeId=rest)
+        say("Switched.")
+    elif word == "cost":
+        for amount in rest.split():
+            cost = {"amount": float(amount), "currency": "USD"}
+            update(sessionUpdate="usage_update", used=1, size=2, cost=cost)
+        say("Paid.")
     elif word == "unheard":
         say(json.dumps(ask("unheard/of")))
     elif word == "wait":
@@ -187,7 +197,17 @@ def answer(message):
             raise PermissionError("Authentication required")
         session = f"s{os.getpid()}"
         servers = params["mcpServers"]
+        if mode == "choosy":
+            update(sessionUpdate="available_commands_update", availableCommands=[
+                {"name": "review", "description": "Looks at changes"}])
+            return {"sessionId": session, "modes": modes, "configOptions": options()}
         return {"sessionId": session}
+    if method == "session/set_mode":
+        modes["currentModeId"] = params["modeId"]
+        return {}
+    if method == "session/set_config_option":
+        picked[params["configId"]] = params["value"]
+        return {"configOptions": options()}
     if method == "session/load":
         session = params["sessionId"]
         say("an old word that was heard before")
@@ -195,10 +215,22 @@ def answer(message):
     if method == "session/prompt":
         cancelled = False
         blocks = params["prompt"]
-        return {"stopReason": prompt(blocks[-1]["text"], blocks)}
+        done = {"stopReason": prompt(blocks[-1]["text"], blocks)}
+        if mode == "loads" or mode == "choosy":
+            done["usage"] = {"totalTokens": 15, "inputTokens": 5, "outputTokens": 10}
+        return done
     return None
 
 
+def options():
+    values = [{"value": it, "name": it.title()} for it in ("small", "big")]
+    return [{"id": "m", "name": "Model", "category": "model", "type": "select",
+             "currentValue": picked["m"], "options": values}]
+
+
+picked = {"m": "small"}
+modes = {"currentModeId": "ask", "availableModes": [
+    {"id": "ask", "name": "Ask"}, {"id": "plan", "name": "Plan"}]}
 mode = sys.argv[1] if len(sys.argv) > 1 else ""
 session, servers = None, []
 while True:

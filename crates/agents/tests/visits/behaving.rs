@@ -338,3 +338,52 @@ async fn tools_of_the_house_are_offered() {
         assert_eq!(servers[0]["name"], "megaron");
     }
 }
+
+fn choosing(options: &[(&str, &str)]) -> Settings {
+    let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Settings { options: options.collect(), ..scripted("choosy") }
+}
+
+#[tokio::test]
+async fn an_agent_is_in_the_mode_and_has_the_model_that_were_chosen_for_it() {
+    let mut scene = Scene::new(choosing(&[("mode", "plan"), ("model", "big")])).await;
+    assert_eq!(scene.ask("chosen").await, answered("plan big"));
+    assert_eq!(scene.ask("switch ask").await, answered("Switched."));
+    let told = scene.host.ports.agents.about("agent/guest", scene.id);
+    let told: Vec<_> = told.into_iter().map(|it| (it.title, it.text)).collect();
+    let part = |title: &str, text: &str| (title.to_owned(), text.to_owned());
+    let commands = "Commands that it knows, at the beginning of a message";
+    let expected = [
+        part("Its modes (mode)", "- `ask` (now): Ask\n- `plan`: Plan\n"),
+        part("Model (m)", "- `small`: Small\n- `big` (now): Big\n"),
+        part(commands, "- `/review`: Looks at changes\n"),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn what_was_chosen_and_is_not_there_is_said_before_anything_is_done() {
+    let mut scene = Scene::new(choosing(&[("mode", "fly")])).await;
+    let complaint = "Refused: guest cannot be as config.toml wants it: `fly` cannot be its mode; \
+                     it has ask, plan";
+    for _ in 0..2 {
+        assert_eq!(scene.ask("chosen").await, (String::new(), complaint.to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn what_an_agent_says_it_used_is_on_record_once() {
+    let mut scene = Scene::new(scripted("loads")).await;
+    assert_eq!(scene.ask("cost 0.25 0.75").await, answered("Paid."));
+    let mut scene = scene.again(scripted("loads")).await;
+    assert_eq!(scene.ask("cost 1.0").await, answered("Paid."));
+    let log = scene.log().await;
+    let used: Vec<_> = log
+        .iter()
+        .filter_map(|entry| match &entry.fact {
+            Fact::Answered(answer) => answer.usage.map(|it| (it.input_tokens, it.cost)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(used, [(5, Some(0.75)), (5, Some(0.25))]);
+}

@@ -50,7 +50,7 @@ struct Scene {
 fn scripted(mode: &str) -> Settings {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/visits/agent.py");
     let args = vec![script.display().to_string(), mode.to_owned()];
-    Settings { command: "python3".into(), args, env: BTreeMap::new() }
+    Settings { command: "python3".into(), args, ..Settings::default() }
 }
 
 impl Scene {

@@ -190,6 +190,12 @@ pub const KEYS: &[Key] = &[
     ),
     key(AGENT, "args", "[\"--experimental-acp\"]", "What to start it with."),
     key(AGENT, "env", "{ \"LANG\" = \"C\" }", "Variables to add to those of the server."),
+    key(
+        AGENT,
+        "options",
+        "{ \"mode\" = \"plan\" }",
+        "What is chosen for each session, of what it offers: its mode, its model.",
+    ),
 ];
 
 /// The section of keys that every provider has, whatever its name.

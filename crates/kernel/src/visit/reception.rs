@@ -11,7 +11,7 @@ use crate::{
     ports::{Agent, ModelError},
     state::State,
     toolbox::{Call, Caller, Deed, Reply},
-    turn::{Turn, TurnError},
+    turn::{Report, Turn, TurnError},
     update::{Answer, Fact, Failure, Output, Seq, Signal, ToolRequest, Trace},
 };
 
@@ -93,6 +93,13 @@ impl Reception<'_> {
             Doing::Memory(memory) => {
                 self.memory = Some(memory);
                 Ok(())
+            }
+            Doing::Used(usage) => {
+                let answer = self.speaking().await?;
+                let usage = answer.usage.unwrap_or_default().plus(usage);
+                answer.usage = Some(usage);
+                let model = self.model.to_owned();
+                self.turn.report(Report::Used { model, usage }).await
             }
             Doing::Plan(plan) => match self.turn.session.plan(plan).await {
                 Ok(planned) => Ok(planned?),
