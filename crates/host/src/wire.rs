@@ -93,6 +93,13 @@ impl Rooms {
             format!("http://{}/api/mcp/callback", place::reachable(listener.local_addr()?));
         let lenders = lenders(&config)?;
         let servers = mcp::client::House::open(&host, lenders, &data_dir, callback).await?;
+        servers.reads({
+            let data_dir = data_dir.clone();
+            move || {
+                let config = Config::load(&data_dir).map_err(|error| format!("{error:#}"))?;
+                self::lenders(&config).map_err(|error| format!("{error:#}"))
+            }
+        });
         let settings = edge::Settings {
             trust_loopback,
             allowed_hosts: config.allowed_hosts,

@@ -128,6 +128,7 @@ pub fn every_fact() -> Vec<Fact> {
             model: model(),
             usage,
         }),
+        Fact::ModelLent { to: "files".into(), model: model(), usage: usage.unwrap_or_default() },
     ]);
     facts
         .push(Fact::Said { message: message("now", schedule, Some("🗝")), queued: Some(Seq(8)) });
