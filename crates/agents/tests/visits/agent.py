@@ -117,6 +117,12 @@ def prompt(text, blocks):
         ask("terminal/kill", **created)
         exited = ask("terminal/wait_for_exit", **created)
         say(json.dumps([exited, ask("terminal/output", **created)]))
+    elif word == "twice":
+        for name in ("t1", "t2"):
+            create = {"sessionId": session, "command": rest}
+            send({"id": name, "method": "terminal/create", "params": create})
+        await_cancel()
+        return "cancelled"
     elif word == "abandon":
         ask("terminal/create", command="echo $$ > pid; exec sleep 1000")
         while not os.path.exists("pid") or not open("pid").read():
