@@ -63,20 +63,15 @@ impl Guise {
     /// How to choose this; the error names what there is to choose from.
     pub fn choose(&self, session: &str, name: &str, value: &str) -> Result<Request, String> {
         if let Some(option) = self.option(name) {
-            let wanted = match &option.kind {
-                SessionConfigKind::Boolean(_) => match value {
-                    "true" => SessionConfigOptionValue::boolean(true),
-                    "false" => SessionConfigOptionValue::boolean(false),
-                    _ => return Err(not_among(name, value, &["true".into(), "false".into()])),
-                },
-                _ => {
-                    let values = values(option);
-                    if !values.iter().any(|(id, _)| id == value) {
-                        let ids: Vec<_> = values.into_iter().map(|(id, _)| id).collect();
-                        return Err(not_among(name, value, &ids));
-                    }
-                    SessionConfigOptionValue::value_id(value.to_owned())
-                }
+            let ids: Vec<_> = values(option).into_iter().map(|(id, _)| id).collect();
+            if !ids.iter().any(|id| id == value) {
+                return Err(not_among(name, value, &ids));
+            }
+            let is_boolean = matches!(option.kind, SessionConfigKind::Boolean(_));
+            let wanted = if is_boolean {
+                SessionConfigOptionValue::boolean(value == "true")
+            } else {
+                SessionConfigOptionValue::value_id(value.to_owned())
             };
             let request =
                 SetSessionConfigOptionRequest::new(session.to_owned(), option.id.clone(), wanted);

@@ -164,7 +164,7 @@ pub fn line(request: &CreateTerminalRequest, folder: &Path) -> Result<String, St
     if let Some(cwd) = request.cwd.as_deref().filter(|it| *it != folder) {
         let cwd = cwd.to_str().filter(|it| it.starts_with('/'));
         let cwd = cwd.ok_or("cwd must be an absolute path, in UTF-8")?;
-        line.push_str(&format!("cd {} || exit; ", quoted(cwd)));
+        line.extend(["cd ", &quoted(cwd), " || exit; "]);
     }
     for variable in &request.env {
         let name = &variable.name;
@@ -175,7 +175,7 @@ pub fn line(request: &CreateTerminalRequest, folder: &Path) -> Result<String, St
         {
             return Err(format!("`{name}` is not the name of a variable, like `EDITOR`"));
         }
-        line.push_str(&format!("export {name}={}; ", quoted(&variable.value)));
+        line.extend(["export ", name, "=", &quoted(&variable.value), "; "]);
     }
     line.push_str(&request.command);
     for word in &request.args {

@@ -11,6 +11,7 @@ const DOLLARS: &str = "USD";
 /// Tokens of a turn, as some say at its end. Not yet in the official messages.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[expect(clippy::struct_field_names, reason = "the wire calls them so")]
 struct Tokens {
     total_tokens: u64,
     input_tokens: u64,

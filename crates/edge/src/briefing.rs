@@ -107,3 +107,19 @@ pub async fn change(
     app.host.ports.briefing.rewrite(text).await?;
     Ok(Reply(Changed { ok: true }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_named_before_what_it_tells_of_itself() {
+        let modes = Brief { title: "Its modes (mode)".into(), text: "- `plan`\n".into() };
+        let titles = |told| {
+            let briefs = of_agent("agent/mine", told).into_iter();
+            briefs.map(|it| it.title).collect::<Vec<_>>()
+        };
+        assert_eq!(titles(vec![modes]), ["agent/mine", "Its modes (mode)"]);
+        assert_eq!(titles(Vec::new()), ["agent/mine"]);
+    }
+}

@@ -360,12 +360,6 @@ async fn what_the_agent_is_told_can_be_looked_at() {
     assert_eq!((status, &told["parts"][0]["title"]), (200, &json!("This session")));
     assert!(told["parts"][0]["text"].as_str().unwrap().ends_with("environment: nix develop"));
     assert_eq!(told["tools"][0]["name"], "echo");
-    let made = json!({ "model": "agent/guest" });
-    let made = house.ask("POST", "/api/sessions").json(&made).send().await;
-    let guest = made.body["sessionId"].as_str().unwrap().to_owned();
-    let (_, told) = house.get(&format!("/api/sessions/{guest}/prompt")).await;
-    assert_eq!(told["parts"][0]["title"], "agent/guest", "it brings its own instructions");
-    assert_eq!(told["parts"].as_array().unwrap().len(), 1);
     let missing = house.get("/api/sessions/nobody/prompt").await;
     assert_eq!(
         missing,

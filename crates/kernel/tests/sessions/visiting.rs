@@ -283,6 +283,17 @@ async fn a_tool_of_the_house_is_lent_once_the_person_agrees() {
     log(&world, id).await;
 }
 
+async fn wants(
+    guest: &Visited,
+    tool: &str,
+    under: &str,
+) -> oneshot::Receiver<Result<Reply, String>> {
+    let (answer, answered) = oneshot::channel();
+    let wish = Wish { under: Some(under.to_owned()), ..Wish::new(tool, json!({})) };
+    guest.does(Doing::Wants { wish, answer }).await;
+    answered
+}
+
 #[tokio::test]
 async fn leave_for_a_call_covers_what_the_house_does_under_it_if_that_is_an_edit() {
     let edit = TestTool::echo().named("edit").risky(Risk::Edits);
@@ -299,16 +310,11 @@ async fn leave_for_a_call_covers_what_the_house_does_under_it_if_that_is_an_edit
         host.decide(waiting.question.id, decision, "a test").await.unwrap();
         answered.await.unwrap();
     }
-    let wants = async |tool: &str, under: &str| {
-        let (answer, answered) = oneshot::channel();
-        let wish = Wish { under: Some(under.to_owned()), ..Wish::new(tool, json!({})) };
-        guest.does(Doing::Wants { wish, answer }).await;
-        answered
-    };
-    assert!(wants("edit", "x").await.await.unwrap().is_ok());
+    let done = wants(&guest, "edit", "x").await;
+    assert!(done.await.unwrap().is_ok());
     assert_eq!(host.questions().await.unwrap(), []);
     for (tool, under) in [("run", "x"), ("edit", "y"), ("edit", "nothing")] {
-        let answered = wants(tool, under).await;
+        let answered = wants(&guest, tool, under).await;
         let waiting = question(&host).await;
         assert_eq!(waiting.question.tool, tool);
         let no = Decision::Deny { reason: None };
@@ -316,7 +322,7 @@ async fn leave_for_a_call_covers_what_the_house_does_under_it_if_that_is_an_edit
         assert!(answered.await.unwrap().is_err());
     }
     guest.does(ended("x", "done")).await;
-    let answered = wants("edit", "x").await;
+    let answered = wants(&guest, "edit", "x").await;
     let waiting = question(&host).await;
     host.decide(waiting.question.id, allow(Scope::Once), "a test").await.unwrap();
     assert!(answered.await.unwrap().is_ok());
