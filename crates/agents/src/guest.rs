@@ -15,7 +15,7 @@ use futures::{
     stream::{self, BoxStream},
 };
 use kernel::{
-    ports::{Agent, Agents, ModelError, ModelInfo},
+    ports::{Agent, Agents, Brief, ModelError, ModelInfo},
     update::{Failure, SessionId},
     visit::{Doing, Visit, model_of},
 };
@@ -26,7 +26,8 @@ use tokio::{
 
 use crate::{
     line::Broken,
-    visitor::{Doings, Trouble, Visitor},
+    trouble::Trouble,
+    visitor::{Doings, SharedGuise, Visitor},
 };
 
 /// A visitor that nobody has asked anything for so long is sent home.
@@ -46,6 +47,8 @@ pub struct Settings {
     pub command: String,
     pub args: Vec<String>,
     pub env: BTreeMap<String, String>,
+    /// What is chosen for each of its sessions: `mode`, `model`, and whatever it offers.
+    pub options: BTreeMap<String, String>,
 }
 
 /// A server of tools that agents are offered: over HTTP to those who can, else as a program.
@@ -65,7 +68,13 @@ pub struct Guests {
 struct Guest {
     invitation: Arc<Invitation>,
     /// Those who are here go when this does.
-    visitors: Mutex<HashMap<SessionId, mpsc::Sender<Job>>>,
+    visitors: Mutex<HashMap<SessionId, Seat>>,
+}
+
+/// Where the visitor of a session is called, and what it has told of itself.
+struct Seat {
+    jobs: mpsc::Sender<Job>,
+    guise: SharedGuise,
 }
 
 /// How visitors come here.
@@ -134,6 +143,14 @@ impl Agents for Guests {
             guest.visitors().remove(&session);
         }
     }
+
+    fn about(&self, id: &str, session: SessionId) -> Vec<Brief> {
+        let Some((_, guest)) = self.guests.iter().find(|(name, _)| model_of(name) == id) else {
+            return Vec::new();
+        };
+        let guise = guest.visitors().get(&session).map(|seat| seat.guise.clone());
+        guise.map_or_else(Vec::new, |it| it.lock().unwrap_or_else(PoisonError::into_inner).briefs())
+    }
 }
 
 /// Where an agent is called.
@@ -159,27 +176,27 @@ impl Guest {
     fn send(&self, job: Job) -> Result<(), ModelError> {
         let session = job.visit.session;
         let mut visitors = self.visitors();
-        visitors.retain(|_, jobs| !jobs.is_closed());
-        let jobs = visitors.entry(session).or_insert_with(|| {
-            let (jobs, waiting) = mpsc::channel(WAITING);
-            tokio::spawn(self.invitation.clone().receive(waiting));
-            jobs
+        visitors.retain(|_, seat| !seat.jobs.is_closed());
+        let seat = visitors.entry(session).or_insert_with(|| {
+            let ((jobs, waiting), guise) = (mpsc::channel(WAITING), SharedGuise::default());
+            tokio::spawn(self.invitation.clone().receive(waiting, guise.clone()));
+            Seat { jobs, guise }
         });
-        jobs.try_send(job).map_err(|_| {
+        seat.jobs.try_send(job).map_err(|_| {
             let message =
                 format!("{} has not yet stopped what it did before", self.invitation.name);
             ModelError::new(Failure::Overloaded, message)
         })
     }
 
-    fn visitors(&self) -> MutexGuard<'_, HashMap<SessionId, mpsc::Sender<Job>>> {
+    fn visitors(&self) -> MutexGuard<'_, HashMap<SessionId, Seat>> {
         self.visitors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Invitation {
     /// Lets a visitor answer, and another when it has left, until nobody can call it any more.
-    async fn receive(self: Arc<Self>, mut jobs: mpsc::Receiver<Job>) {
+    async fn receive(self: Arc<Self>, mut jobs: mpsc::Receiver<Job>, guise: SharedGuise) {
         let mut visitor: Option<Visitor> = None;
         loop {
             let job = match &mut visitor {
@@ -207,7 +224,7 @@ impl Invitation {
             let Some(Job { visit, doings }) = job else {
                 return show_out(&mut visitor).await;
             };
-            if let Err(trouble) = self.answer(&mut visitor, visit, &doings).await {
+            if let Err(trouble) = self.answer(&mut visitor, visit, &doings, &guise).await {
                 let error = self.explain(&trouble, visitor.as_mut()).await;
                 if !trouble.is_passing() {
                     visitor = None;
@@ -226,27 +243,28 @@ impl Invitation {
         visitor: &mut Option<Visitor>,
         visit: Visit,
         doings: &Doings,
+        guise: &SharedGuise,
     ) -> Result<(), Trouble> {
         let present = if let Some(present) = visitor {
             present
         } else {
             tokio::select! {
-                arrived = self.invite(&visit) => visitor.insert(arrived?),
+                arrived = self.invite(&visit, guise) => visitor.insert(arrived?),
                 () = doings.closed() => return Ok(()),
             }
         };
-        present.answer(&visit, &self.offers, doings).await?;
+        present.answer(&visit, &self.offers, &self.settings.options, doings).await?;
         *self.health() = Health::default();
         Ok(())
     }
 
     /// One that has failed is given time before it is started again.
-    async fn invite(&self, visit: &Visit) -> Result<Visitor, Trouble> {
+    async fn invite(&self, visit: &Visit, guise: &SharedGuise) -> Result<Visitor, Trouble> {
         let until = self.health().until;
         if let Some(until) = until {
             sleep_until(until).await;
         }
-        Visitor::arrive(&self.settings, &visit.cwd, self.log.clone()).await
+        Visitor::arrive(&self.settings, &visit.cwd, self.log.clone(), guise.clone()).await
     }
 
     fn fail(&self) {
@@ -274,6 +292,10 @@ impl Invitation {
                 (Failure::BadKey, message)
             }
             Trouble::Refused => (Failure::Refused, format!("{name} refused to go on")),
+            Trouble::Choice(why) => {
+                let message = format!("{name} cannot be as config.toml wants it: {why}");
+                (Failure::Refused, message)
+            }
             Trouble::Exhausted => {
                 (Failure::Refused, format!("{name} stopped at the end of what it may do at once"))
             }
@@ -333,7 +355,7 @@ pub fn servers(offers: &[Offer], over_http: bool) -> Vec<McpServer> {
             let headers = headers.iter().map(|(name, value)| HttpHeader::new(name, value));
             Some(McpServer::Http(McpServerHttp::new(name, url).headers(headers.collect())))
         }
-        (_, Some(Settings { command, args, env })) => {
+        (_, Some(Settings { command, args, env, .. })) => {
             let env = env.iter().map(|(name, value)| EnvVariable::new(name, value)).collect();
             let program = McpServerStdio::new(name, command).args(args.clone()).env(env);
             Some(McpServer::Stdio(program))
@@ -357,6 +379,7 @@ mod tests {
             command: "/bin/m".into(),
             args: vec!["mcp".into()],
             env: BTreeMap::from([("A".to_owned(), "b".to_owned())]),
+            ..Settings::default()
         };
         let far = Offer { name: "far".into(), http: http.clone(), program: None };
         let both = Offer { name: "both".into(), http, program: Some(program) };

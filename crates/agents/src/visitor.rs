@@ -1,7 +1,9 @@
 //! A running agent in one session: greeted, asked, and told to stop.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -10,8 +12,8 @@ use agent_client_protocol::{
     v1::schema::{
         AGENT_METHOD_NAMES, AuthMethod, CLIENT_METHOD_NAMES, CancelNotification,
         ClientCapabilities, FileSystemCapabilities, Implementation, InitializeRequest,
-        InitializeResponse, LoadSessionRequest, McpServer, NewSessionRequest, NewSessionResponse,
-        PromptRequest, PromptResponse, ResumeSessionRequest, SessionNotification, StopReason,
+        InitializeResponse, LoadSessionRequest, McpServer, NewSessionRequest, PromptRequest,
+        PromptResponse, ResumeSessionRequest, SessionNotification, SessionUpdate, StopReason,
     },
 };
 use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
@@ -27,10 +29,13 @@ use crate::{
     Settings,
     calls::{Calls, TooMuch},
     guest::{Offer, servers},
+    guise::{Guise, Request},
     line::{Broken, Fault, Heard, Line, code},
     process::Process,
     prompt,
-    talk::{self, Handled},
+    talk::{self, Handled, Talk},
+    trouble::Trouble,
+    used::{self, Account},
 };
 
 /// How long it may take to be ready: some are fetched from afar when they are first called.
@@ -55,68 +60,29 @@ pub struct Visitor {
     next: u64,
     greeting: InitializeResponse,
     session: Option<String>,
+    guise: SharedGuise,
+    account: Account,
 }
 
-/// What went wrong. After all but the first few it is not asked again, but replaced.
-#[derive(Debug)]
-pub enum Trouble {
-    /// It says so itself.
-    Fault(Fault),
-    SignIn(String),
-    Refused,
-    /// It came to the end of what it may say or do.
-    Exhausted,
-    Start(std::io::Error),
-    /// Its version of the protocol.
-    Foreign(String),
-    Line(Broken),
-    Slow(&'static str),
-    Senseless(&'static str),
-    TooMuch,
-    /// It was told to stop, and did not.
-    Stubborn,
-    /// Nobody wants it any more, before it was asked anything.
-    Dismissed,
-}
-
-impl Trouble {
-    /// Whether it can go on all the same.
-    pub fn is_passing(&self) -> bool {
-        matches!(self, Self::Fault(_) | Self::SignIn(_) | Self::Refused | Self::Exhausted)
-    }
-
-    /// Whether it should be given time before it is started again.
-    pub fn is_fault(&self) -> bool {
-        !self.is_passing() && !matches!(self, Self::Dismissed)
-    }
-}
-
-impl From<Broken> for Trouble {
-    fn from(broken: Broken) -> Self {
-        Self::Line(broken)
-    }
-}
-
-impl From<TooMuch> for Trouble {
-    fn from(_: TooMuch) -> Self {
-        Self::TooMuch
-    }
-}
+/// What it tells of itself, where others can look at it.
+pub type SharedGuise = Arc<Mutex<Guise>>;
 
 impl Visitor {
     pub async fn arrive(
         settings: &Settings,
         cwd: &Path,
         log: Option<PathBuf>,
+        guise: SharedGuise,
     ) -> Result<Self, Trouble> {
         let (process, stdin, stdout) =
             Process::start(settings, cwd, log).map_err(Trouble::Start)?;
         let line = Line::new(stdout, stdin);
         let greeting = InitializeResponse::new(ProtocolVersion::V1);
-        let mut visitor = Self { process, line, next: 0, greeting, session: None };
+        let account = Account::default();
+        let mut visitor = Self { process, line, next: 0, greeting, session: None, guise, account };
         let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
         let hello = InitializeRequest::new(ProtocolVersion::V1)
-            .client_capabilities(ClientCapabilities::new().fs(files))
+            .client_capabilities(ClientCapabilities::new().fs(files).terminal(true))
             .client_info(Implementation::new("megaron", env!("CARGO_PKG_VERSION")));
         let greeted = visitor.request(AGENT_METHOD_NAMES.initialize, &hello);
         let greeted = timeout(GREETING, greeted).await.map_err(|_| Trouble::Slow("to be ready"))?;
@@ -159,9 +125,10 @@ impl Visitor {
         &mut self,
         visit: &Visit,
         offers: &[Offer],
+        options: &BTreeMap<String, String>,
         doings: &Doings,
     ) -> Result<(), Trouble> {
-        let settling = timeout(SETTLING, self.settle_in(visit, offers));
+        let settling = timeout(SETTLING, self.settle_in(visit, offers, options));
         let unheard = tokio::select! {
             settled = settling => settled.map_err(|_| Trouble::Slow("to begin a session"))??,
             () = doings.closed() => return Err(Trouble::Dismissed),
@@ -169,7 +136,7 @@ impl Visitor {
         let Some(session) = self.session.clone() else {
             return Err(Trouble::Senseless("a session"));
         };
-        doings.send(Ok(Doing::Memory(json!({ "session": session })))).await.ok();
+        doings.send(Ok(self.memory(&session))).await.ok();
         let sees = self.greeting.agent_capabilities.prompt_capabilities.image;
         let blocks = prompt::blocks(&visit.text, unheard, visit.images.clone(), sees).await;
         let asked = PromptRequest::new(session.clone(), blocks);
@@ -184,7 +151,7 @@ impl Visitor {
         cwd: &Path,
         doings: &Doings,
     ) -> Result<(), Trouble> {
-        let (mut calls, mut replies) = (Calls::default(), Replies::new());
+        let (mut talk, mut replies) = (Talk::new(cwd), Replies::new());
         loop {
             let heard = tokio::select! {
                 heard = self.line.hear() => heard?,
@@ -195,9 +162,19 @@ impl Visitor {
                 () = doings.closed() => return self.dismiss(session, asked, replies).await,
             };
             let told = match heard {
-                Heard::Answer { id, result } if id == asked => return self.end(result),
+                Heard::Answer { id, result } if id == asked => {
+                    if let Some(usage) = result.as_ref().ok().and_then(used::tokens) {
+                        doings.send(Ok(Doing::Used(usage))).await.ok();
+                    }
+                    return self.end(result);
+                }
                 Heard::Answer { .. } => Vec::new(),
-                Heard::Told { method, params } => told(&mut calls, session, &method, params)?,
+                Heard::Told { method, params } => match update(&method, params) {
+                    Some((of, update)) if of == session => {
+                        self.told(&mut talk.calls, session, update)?
+                    }
+                    _ => Vec::new(),
+                },
                 Heard::Request { id, method, .. } if replies.len() >= REQUESTS => {
                     let message = format!("{method}: more than {REQUESTS} requests at once");
                     let fault = Fault { code: code::INTERNAL, message };
@@ -205,8 +182,7 @@ impl Visitor {
                     Vec::new()
                 }
                 Heard::Request { id, method, params } => {
-                    let Handled { doings, answer } =
-                        talk::handle(&mut calls, cwd, &method, params)?;
+                    let Handled { doings, answer } = talk.handle(&method, params).await?;
                     replies.push(Box::pin(async { (id, answer.await) }));
                     doings
                 }
@@ -258,6 +234,7 @@ impl Visitor {
         &mut self,
         visit: &'a Visit,
         offers: &[Offer],
+        options: &BTreeMap<String, String>,
     ) -> Result<&'a str, Trouble> {
         if self.session.is_some() {
             return Ok(&visit.since);
@@ -267,14 +244,60 @@ impl Visitor {
         if let Some(session) = remembered
             && self.remember(session, visit, &tools).await?
         {
+            let cost = visit.memory.as_ref().and_then(|it| it.get("cost")?.as_f64());
+            self.account = Account::new(cost);
+            self.choose(session, options).await?;
             self.session = Some(session.to_owned());
             return Ok(&visit.since);
         }
         let new = NewSessionRequest::new(&visit.cwd).mcp_servers(tools);
-        let NewSessionResponse { session_id, .. } =
-            self.request(AGENT_METHOD_NAMES.session_new, &new).await?;
-        self.session = Some(session_id.to_string());
+        let begun: Value = self.request(AGENT_METHOD_NAMES.session_new, &new).await?;
+        let session = begun.get("sessionId").and_then(Value::as_str);
+        let session = session.ok_or(Trouble::Senseless(AGENT_METHOD_NAMES.session_new))?;
+        self.guise().settle(&begun);
+        self.account = Account::new(Some(0.0));
+        self.choose(session, options).await?;
+        self.session = Some(session.to_owned());
         Ok(&visit.past)
+    }
+
+    /// Has it do what the configuration says.
+    async fn choose(
+        &mut self,
+        session: &str,
+        options: &BTreeMap<String, String>,
+    ) -> Result<(), Trouble> {
+        for (name, value) in options {
+            let request = self.guise().choose(session, name, value);
+            let Request { method, params } = request.map_err(Trouble::Choice)?;
+            let told: Value = self.request(method, &params).await?;
+            self.guise().chosen(name, value, &told);
+        }
+        Ok(())
+    }
+
+    /// What there is to remember: the agent's own name of the session, and what it has cost.
+    fn memory(&self, session: &str) -> Doing {
+        Doing::Memory(match self.account.known() {
+            Some(cost) if cost > 0.0 => json!({ "session": session, "cost": cost }),
+            _ => json!({ "session": session }),
+        })
+    }
+
+    fn told(
+        &mut self,
+        calls: &mut Calls,
+        session: &str,
+        update: SessionUpdate,
+    ) -> Result<Vec<Doing>, TooMuch> {
+        self.guise().hear(&update);
+        let SessionUpdate::UsageUpdate(used) = update else { return calls.update(update) };
+        let new = used.cost.as_ref().and_then(|cost| self.account.hear(cost));
+        Ok(new.map_or_else(Vec::new, |new| vec![self.memory(session), Doing::Used(new)]))
+    }
+
+    fn guise(&self) -> MutexGuard<'_, Guise> {
+        self.guise.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether it still knows a session of its own.
@@ -297,7 +320,10 @@ impl Visitor {
             return Ok(false);
         };
         match known {
-            Ok(_) => Ok(true),
+            Ok(told) => {
+                self.guise().settle(&told);
+                Ok(true)
+            }
             Err(Trouble::Fault(_)) => Ok(false),
             Err(trouble) => Err(trouble),
         }
@@ -330,7 +356,14 @@ impl Visitor {
     async fn overhear(&self, heard: Heard) -> Result<(), Broken> {
         match heard {
             Heard::Request { id, method, .. } => self.line.answer(id, talk::dismiss(&method)).await,
-            Heard::Told { .. } | Heard::Answer { .. } => Ok(()),
+            Heard::Told { method, params } => {
+                // Only this session is there to be spoken of.
+                if let Some((_, update)) = update(&method, params) {
+                    self.guise().hear(&update);
+                }
+                Ok(())
+            }
+            Heard::Answer { .. } => Ok(()),
         }
     }
 
@@ -355,21 +388,12 @@ fn said(params: &impl Serialize) -> Result<Value, Trouble> {
     serde_json::to_value(params).map_err(|_| Trouble::Senseless("our own request"))
 }
 
-fn told(
-    calls: &mut Calls,
-    session: &str,
-    method: &str,
-    params: Value,
-) -> Result<Vec<Doing>, TooMuch> {
+/// Something told of a session: of which, and what.
+fn update(method: &str, params: Value) -> Option<(String, SessionUpdate)> {
     if method != CLIENT_METHOD_NAMES.session_update {
-        return Ok(Vec::new());
+        return None;
     }
     // What we do not understand may be of a later version.
-    let Ok(SessionNotification { session_id, update, .. }) = serde_json::from_value(params) else {
-        return Ok(Vec::new());
-    };
-    if session_id.0.as_ref() != session {
-        return Ok(Vec::new());
-    }
-    calls.update(update)
+    let SessionNotification { session_id, update, .. } = serde_json::from_value(params).ok()?;
+    Some((session_id.to_string(), update))
 }

@@ -7,6 +7,7 @@ use kernel::{
     ports::Brief,
     prompt,
     toolbox::{Caller, ToolSpec},
+    visit::names_agent,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -52,7 +53,10 @@ pub async fn show(
     let state = id.and_then(|id| app.host.roster.get(id));
     let state = state.ok_or_else(|| ApiError::no_session(&text))?;
     let ports = &app.host.ports;
-    let told = ports.briefing.parts(ports.cwd(&state.cwd)).await;
+    let briefs = match id.filter(|_| names_agent(&state.model)) {
+        Some(id) => of_agent(&state.model, ports.agents.about(&state.model, id)),
+        None => prompt::briefs(&state, ports.briefing.parts(ports.cwd(&state.cwd)).await),
+    };
     let part = |Brief { title, text }| PromptPart { title, text };
     let tool = |ToolSpec { name, description, schema: parameters }| PromptTool {
         name,
@@ -60,9 +64,21 @@ pub async fn show(
         parameters,
     };
     Ok(Reply(SystemPrompt {
-        parts: prompt::briefs(&state, told).into_iter().map(part).collect(),
+        parts: briefs.into_iter().map(part).collect(),
         tools: ports.tools.specs(&Caller::Model).into_iter().map(tool).collect(),
     }))
+}
+
+/// An agent with a mind of its own has instructions of its own, and tells what it likes of itself.
+fn of_agent(name: &str, told: Vec<Brief>) -> Vec<Brief> {
+    let text = if told.is_empty() {
+        "It brings its own instructions. What can be chosen about it is known while it answers here."
+    } else {
+        "It brings its own instructions. What it tells of itself follows; `options` in config.toml \
+         chooses for every session."
+    };
+    let first = Brief { title: name.to_owned(), text: text.to_owned() };
+    std::iter::once(first).chain(told).collect()
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -90,4 +106,20 @@ pub async fn change(
     }
     app.host.ports.briefing.rewrite(text).await?;
     Ok(Reply(Changed { ok: true }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_named_before_what_it_tells_of_itself() {
+        let modes = Brief { title: "Its modes (mode)".into(), text: "- `plan`\n".into() };
+        let titles = |told| {
+            let briefs = of_agent("agent/mine", told).into_iter();
+            briefs.map(|it| it.title).collect::<Vec<_>>()
+        };
+        assert_eq!(titles(vec![modes]), ["agent/mine", "Its modes (mode)"]);
+        assert_eq!(titles(Vec::new()), ["agent/mine"]);
+    }
 }

@@ -1,6 +1,7 @@
 //! What can be typed: the commands, their flags, and the words that explain them.
 
 mod approvals;
+mod mcp;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
@@ -10,6 +11,7 @@ use clap_complete::Shell;
 use crate::config;
 
 pub use approvals::{Allow, ApprovalsAction, ApprovalsArgs};
+pub use mcp::{McpAction, McpAddArgs, McpArgs};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -220,38 +222,6 @@ Exit codes:
   130  cancelled";
 
 #[derive(Clone, Debug, Args)]
-#[command(after_help = MCP_HELP)]
-pub struct McpArgs {
-    #[command(subcommand)]
-    pub action: Option<McpAction>,
-    #[command(flatten)]
-    pub home: DataDir,
-    /// Where sessions work that name no folder of their own, if no server is running
-    #[arg(
-        long,
-        env = "MEGARON_WORKSPACE",
-        hide_env_values = true,
-        value_name = "DIR",
-        default_value = "."
-    )]
-    pub workspace: PathBuf,
-}
-
-const MCP_HELP: &str = "\
-Without a command it passes messages between a client and the running server; when there is none,
-one runs for as long as the client stays. Nothing but messages goes to stdout; remarks go to stderr.
-Clients that speak HTTP can go to /mcp of the server instead, with the API key as bearer token.
-
-Example, in the settings of a client:
-  { \"mcpServers\": { \"megaron\": { \"command\": \"megaron\", \"args\": [\"mcp\"] } } }
-
-The commands are about servers of others, whose tools your agents use:
-  megaron mcp add files -- npx -y @modelcontextprotocol/server-filesystem ~/notes
-  megaron mcp add web --url https://mcp.example/mcp
-  megaron mcp test files
-  megaron mcp import ~/.config/other-host/mcp.json";
-
-#[derive(Clone, Debug, Args)]
 #[command(after_help = KEY_HELP)]
 pub struct KeyArgs {
     #[command(subcommand)]
@@ -361,41 +331,6 @@ Examples:
   megaron usage --days 1
   megaron usage --json | jq .total.cost";
 
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum McpAction {
-    /// Print every server of tools, and how it stands if ours is running
-    List,
-    /// Connect to a server, list its tools and say how long that took; exits with 1 if it fails
-    Test { name: String },
-    /// Add a server to config.toml
-    Add(McpAddArgs),
-    /// Remove a server from config.toml
-    Remove { name: String },
-    /// Add the servers of another program's mcp.json
-    Import { file: PathBuf },
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Args)]
-pub struct McpAddArgs {
-    /// What to call it
-    pub name: String,
-    /// Where it is, if it is reached over HTTP
-    #[arg(long, value_name = "URL", conflicts_with = "command")]
-    pub url: Option<String>,
-    /// A variable for its process; may be repeated
-    #[arg(long = "env", value_name = "NAME=VALUE")]
-    pub env: Vec<String>,
-    /// A header for its requests; may be repeated
-    #[arg(long = "header", value_name = "NAME=VALUE")]
-    pub headers: Vec<String>,
-    /// Believe it when it says that a tool only reads
-    #[arg(long)]
-    pub trusted: bool,
-    /// Its command and arguments, after `--`
-    #[arg(last = true, required_unless_present = "url")]
-    pub command: Vec<String>,
-}
-
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Exits with 1 when something is wrong (✗). A remark (!) is not a failure.")]
 pub struct DoctorArgs {
@@ -460,7 +395,7 @@ mod tests {
             COMPLETIONS_HELP,
             SERVE_HELP,
             ASK_HELP,
-            MCP_HELP,
+            mcp::HELP,
             approvals::HELP,
             KEY_HELP,
             MODELS_HELP,

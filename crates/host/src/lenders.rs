@@ -23,19 +23,16 @@ pub async fn run(action: McpAction, home: &DataDir) -> anyhow::Result<ExitCode> 
         McpAction::Test { name } => test(&data_dir, &config, &name).await,
         McpAction::Add(args) => {
             let (name, lender) = (args.name.clone(), written(args)?);
-            add(&data_dir, &config, &BTreeMap::from([(name, lender)]))
+            add(&data_dir, &config, &BTreeMap::from([(name, lender)])).await
         }
-        McpAction::Remove { name } => remove(&data_dir, &name),
-        McpAction::Import { file } => import(&data_dir, &config, &file),
+        McpAction::Remove { name } => remove(&data_dir, &name).await,
+        McpAction::Import { file } => import(&data_dir, &config, &file).await,
     }
 }
 
 async fn list(data_dir: &Path, config: &Config) -> anyhow::Result<ExitCode> {
-    let running = match place::find(data_dir) {
-        Some(note) => {
-            let key = wire::keys(data_dir)?.show()?;
-            Some(Client::new(note.url, key, None)?.lenders().await?)
-        }
+    let running = match running(data_dir)? {
+        Some(server) => Some(server.lenders().await?),
         None => None,
     };
     let rows: Vec<Row> = match &running {
@@ -48,6 +45,13 @@ async fn list(data_dir: &Path, config: &Config) -> anyhow::Result<ExitCode> {
     }
     print!("{}", table(rows));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The server on this data directory, if there is one.
+fn running(data_dir: &Path) -> anyhow::Result<Option<Client>> {
+    let Some(note) = place::find(data_dir) else { return Ok(None) };
+    let key = wire::keys(data_dir)?.show()?;
+    Client::new(note.url, key, None).map(Some)
 }
 
 type Row = [String; 4];
@@ -133,7 +137,7 @@ fn pairs(flag: &str, given: Vec<String>) -> anyhow::Result<BTreeMap<String, Stri
     given.into_iter().map(pair).collect()
 }
 
-fn add(
+async fn add(
     data_dir: &Path,
     config: &Config,
     lenders: &BTreeMap<String, Lender>,
@@ -150,21 +154,35 @@ fn add(
     for name in lenders.keys() {
         println!("{name} is in config.toml; `megaron mcp test {name}` tries it.");
     }
-    remind(data_dir);
+    reload(data_dir).await?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn remove(data_dir: &Path, name: &str) -> anyhow::Result<ExitCode> {
-    if !edit::return_to(data_dir, name)? {
-        eprintln!("megaron: config.toml has no [mcp.servers.{name}]");
+async fn remove(data_dir: &Path, name: &str) -> anyhow::Result<ExitCode> {
+    if edit::return_to(data_dir, name)? {
+        println!("{name} is no longer in config.toml.");
+        reload(data_dir).await?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(server) = running(data_dir)? else {
+        eprintln!(
+            "megaron: config.toml has no [mcp.servers.{name}]; one that was added in the page can \
+             be removed while the server runs"
+        );
+        return Ok(ExitCode::FAILURE);
+    };
+    let known = server.lenders().await?;
+    let mut names = known["servers"].as_array().into_iter().flatten().map(|it| &it["name"]);
+    if !names.any(|it| it == name) {
+        eprintln!("megaron: no server of tools is named `{name}`; `megaron mcp list` lists them");
         return Ok(ExitCode::FAILURE);
     }
-    println!("{name} is no longer in config.toml.");
-    remind(data_dir);
+    server.remove_lender(name).await?;
+    println!("{name} is removed.");
     Ok(ExitCode::SUCCESS)
 }
 
-fn import(data_dir: &Path, config: &Config, file: &Path) -> anyhow::Result<ExitCode> {
+async fn import(data_dir: &Path, config: &Config, file: &Path) -> anyhow::Result<ExitCode> {
     let text = std::fs::read_to_string(file);
     let text = text.with_context(|| format!("cannot read {}", file.display()))?;
     let (mut lenders, problems) =
@@ -183,11 +201,15 @@ fn import(data_dir: &Path, config: &Config, file: &Path) -> anyhow::Result<ExitC
         eprintln!("megaron: nothing was added");
         return Ok(ExitCode::FAILURE);
     }
-    add(data_dir, config, &lenders)
+    add(data_dir, config, &lenders).await
 }
 
-fn remind(data_dir: &Path) {
-    if place::find(data_dir).is_some() {
-        eprintln!("The server that is running goes on as it was until it is started again.");
-    }
+/// Has a running server take up what the file says now.
+async fn reload(data_dir: &Path) -> anyhow::Result<()> {
+    let Some(server) = running(data_dir)? else { return Ok(()) };
+    let reloaded = server.reload_lenders().await;
+    reloaded
+        .context("config.toml is changed, and the server that is running has not heard of it")?;
+    println!("The server that is running has taken it up.");
+    Ok(())
 }

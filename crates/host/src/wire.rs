@@ -93,6 +93,13 @@ impl Rooms {
             format!("http://{}/api/mcp/callback", place::reachable(listener.local_addr()?));
         let lenders = lenders(&config)?;
         let servers = mcp::client::House::open(&host, lenders, &data_dir, callback).await?;
+        servers.reads({
+            let data_dir = data_dir.clone();
+            move || {
+                let config = Config::load(&data_dir).map_err(|error| format!("{error:#}"))?;
+                self::lenders(&config).map_err(|error| format!("{error:#}"))
+            }
+        });
         let settings = edge::Settings {
             trust_loopback,
             allowed_hosts: config.allowed_hosts,
@@ -235,7 +242,7 @@ fn offers(data_dir: &Path) -> anyhow::Result<Vec<agents::Offer>> {
     let ours = text(&std::env::current_exe().context("cannot tell where this program is")?);
     let (Some(command), Some(data_dir)) = (ours, text(data_dir)) else { return Ok(Vec::new()) };
     let args = vec!["mcp".to_owned(), "--data-dir".to_owned(), data_dir];
-    let program = Some(agents::Settings { command, args, env: BTreeMap::new() });
+    let program = Some(agents::Settings { command, args, ..agents::Settings::default() });
     Ok(vec![agents::Offer { name: "megaron".to_owned(), http: None, program }])
 }
 
@@ -246,8 +253,8 @@ async fn invited(
 ) -> anyhow::Result<Arc<dyn Agents>> {
     let mut agents = detect::guests().await;
     agents.extend(config.agents.named.clone());
-    let settings = |(name, Agent { command, args, env }): (String, Agent)| {
-        (name, agents::Settings { command, args, env })
+    let settings = |(name, Agent { command, args, env, options }): (String, Agent)| {
+        (name, agents::Settings { command, args, env, options })
     };
     let settings = agents.into_iter().map(settings).collect();
     let guests = agents::Guests::new(settings, offers, Some(&data_dir.join("logs")));

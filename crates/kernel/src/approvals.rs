@@ -18,6 +18,10 @@ use crate::{
     update::{Fact, SessionId, ToolRequest},
 };
 
+/// How far back the request of a call in doubt is looked for, in facts: so many at once, and how often.
+const PAGE: usize = 16;
+const PAGES: usize = 64;
+
 /// How much an agent may do without asking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -134,12 +138,14 @@ impl Approvals {
         let name = &tool.spec().name;
         let state = self.roster.get(call.session.id()).unwrap_or_default();
         let doubt = self.doubt(&state, name, call, deed.risk).await;
+        // What was shown to them was a change of a file, and nothing else is covered by it.
+        let agreed = call.agreed && deed.risk == Risk::Edits;
         let why = match (&doubt, self.judge(name, call, &deed)) {
             (Some(_), _) => {
                 "the same call was cut off before; it may have had its effect already".into()
             }
-            (None, Judgement::Ask { why }) => why,
-            (None, Judgement::Allow) => {
+            (None, Judgement::Ask { why }) if !agreed => why,
+            (None, Judgement::Ask { .. } | Judgement::Allow) => {
                 self.withdraw(&state, call).await;
                 return Ok(());
             }
@@ -220,14 +226,36 @@ impl Approvals {
         }
         let same = |it: &ToolRequest| it.name == tool && it.args == call.args;
         for doubt in &state.doubts {
-            let found = self.log.read(call.session.id(), doubt.at.before(), 1).await.ok()?.pop();
-            if let Some(Fact::Answered(answer)) = found.map(|entry| entry.fact)
-                && answer.calls.iter().any(|it| it.id == doubt.call && same(it))
-            {
-                return Some(doubt.clone());
+            match self.request(call.session.id(), doubt).await {
+                Ok(request) if !request.as_ref().is_some_and(same) => (),
+                // What cannot be looked up stays in doubt.
+                Ok(_) | Err(_) => return Some(doubt.clone()),
             }
         }
         None
+    }
+
+    /// What a call in doubt was: as a rule in the very answer that is named, and where an agent did
+    /// several things at once, in one before.
+    async fn request(
+        &self,
+        session: SessionId,
+        doubt: &Doubt,
+    ) -> Result<Option<ToolRequest>, StoreError> {
+        let mut before = doubt.at.next();
+        for _ in 0..PAGES {
+            let page = self.log.read_back(session, before, PAGE).await?;
+            let Some(oldest) = page.last() else { break };
+            before = oldest.seq;
+            let found = page.into_iter().find_map(|entry| match entry.fact {
+                Fact::Answered(answer) => answer.calls.into_iter().find(|it| it.id == doubt.call),
+                _ => None,
+            });
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 
     /// A call that waited for an answer before a restart needs none any more.

@@ -142,6 +142,8 @@ impl Host {
             flow: self.ports.clock.id().to_string(),
             mode: self.approvals.mode(&state),
             attended: true,
+            agreed: false,
+            companion: None,
             args,
         };
         // Boxed, for it is large and often waits for long.

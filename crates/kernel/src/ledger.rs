@@ -96,6 +96,7 @@ pub fn used(fact: &Fact) -> Option<(&str, Usage)> {
         | Fact::CompactionEnded(
             Compaction::Done { model, usage, .. } | Compaction::Failed { model, usage, .. },
         ) => Some((model, (*usage)?)),
+        Fact::ModelLent { model, usage, .. } => Some((model, *usage)),
         Fact::Opened { .. }
         | Fact::Renamed { .. }
         | Fact::EnvHinted { .. }

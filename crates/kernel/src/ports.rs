@@ -243,6 +243,12 @@ pub trait Agents: Send + Sync {
     fn find(&self, id: &str) -> Option<Arc<dyn Agent>>;
     /// Whoever still waits to be asked in this session may go: it is gone.
     fn dismiss(&self, session: SessionId);
+    /// What an agent has told of itself in a session where it answers, for a person: its modes, its
+    /// options, the commands it knows.
+    fn about(&self, id: &str, session: SessionId) -> Vec<Brief> {
+        let _ = (id, session);
+        Vec::new()
+    }
 }
 
 /// What every agent is told besides the conversation.

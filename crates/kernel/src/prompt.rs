@@ -86,6 +86,7 @@ impl Part {
             | Fact::StepStarted { .. }
             | Fact::CompactionStarted
             | Fact::CompactionEnded(_)
+            | Fact::ModelLent { .. }
             | Fact::TurnEnded(_) => None,
         }
     }

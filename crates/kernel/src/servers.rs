@@ -28,6 +28,12 @@ pub trait Servers: Send + Sync {
     /// Begins anew, whatever it was doing.
     fn restart(&self, name: String) -> Changing<'_, ()>;
 
+    /// Reads the configuration again, and starts, restarts and ends what is different there.
+    fn reload(&self) -> Changing<'_, ()> {
+        let refusal = "there is no configuration to read again".to_owned();
+        Box::pin(async { Err(ServerError::Wrong(refusal)) })
+    }
+
     /// A browser came back from signing in, with this query. Says for which server.
     fn signed_in(&self, query: String) -> Changing<'_, String>;
 }

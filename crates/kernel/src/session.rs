@@ -10,7 +10,9 @@ use crate::{
     ports::{Log, StoreError},
     question::{Question, Verdict},
     tasks::Plan,
-    update::{Amendment, Command, Entry, Fact, Message, Output, Seq, SessionId, Signal, WhenBusy},
+    update::{
+        Amendment, Command, Entry, Fact, Message, Output, Seq, SessionId, Signal, Usage, WhenBusy,
+    },
 };
 
 const PAGE: usize = 128;
@@ -111,6 +113,17 @@ impl Session {
     /// Says what is meant to be done.
     pub async fn plan(&self, plan: Plan) -> Result<Result<(), StoreError>, Closed> {
         let answer = self.ask(|reply| Command::Plan { plan, reply }).await?;
+        Ok(answer.unwrap_or_else(|| Err(lost())))
+    }
+
+    /// What somebody else used of the model in this session's name.
+    pub async fn lend(
+        &self,
+        to: String,
+        model: String,
+        usage: Usage,
+    ) -> Result<Result<(), StoreError>, Closed> {
+        let answer = self.ask(|reply| Command::Lend { to, model, usage, reply }).await?;
         Ok(answer.unwrap_or_else(|| Err(lost())))
     }
 

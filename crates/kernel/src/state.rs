@@ -15,6 +15,7 @@ use crate::{
         Answer, Compaction, Context, ContextChange, Entry, Fact, Outcome, Output, Seq, SessionId,
         Usage,
     },
+    visit::names_agent,
 };
 
 /// How much of the first message makes a summary.
@@ -195,8 +196,9 @@ impl State {
                     turn.step = Some(*seq);
                 }
             }
-            Fact::Answered(Answer { calls, usage, .. }) => {
-                if let Some(usage) = usage {
+            Fact::Answered(Answer { calls, usage, model, .. }) => {
+                // An agent counts all that it asked its own model, which is not what is in view.
+                if let Some(usage) = usage.filter(|_| !names_agent(model)) {
                     self.filled = Some(usage.input_tokens.saturating_add(usage.output_tokens));
                 }
                 if let Some(call) = calls.last() {
@@ -227,6 +229,8 @@ impl State {
             Fact::Settled { question, verdict, .. } => self.settled(*question, verdict),
             Fact::TaskOpened(task) | Fact::TaskMoved(task) => self.task = Some(task.clone()),
             Fact::TaskClosed { .. } => self.task = None,
+            // What was used is all there is to it.
+            Fact::ModelLent { .. } => (),
             Fact::TurnEnded(outcome) => {
                 self.turn = None;
                 self.updated_at = *at;

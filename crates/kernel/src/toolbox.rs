@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -105,7 +106,23 @@ pub struct Call {
     pub mode: Mode,
     /// Whether a person may be expected to answer a question.
     pub attended: bool,
+    /// Whether the person has agreed to the very same effect already, in other words.
+    pub agreed: bool,
+    /// Who goes along with it, besides those who hear of the session.
+    pub companion: Option<Arc<dyn Companion>>,
     pub args: Value,
+}
+
+/// Somebody who goes along with a call that was made for them.
+pub trait Companion: fmt::Debug + Send + Sync {
+    /// It may be made, and now it is.
+    fn begun(&self);
+
+    /// All of what a command prints, as it does.
+    fn printed(&self, text: &str);
+
+    /// Returns when a command is to be ended.
+    fn stopped(&self) -> BoxFuture<'_, ()>;
 }
 
 /// Who is calling decides what may be called.

@@ -359,7 +359,7 @@ impl Turn {
         self.report(Report::Signal(signal)).await
     }
 
-    async fn report(&self, report: Report) -> Result<(), TurnError> {
+    pub async fn report(&self, report: Report) -> Result<(), TurnError> {
         self.reports.send(report).await.map_err(|_| TurnError::Abandoned)
     }
 }

@@ -84,6 +84,8 @@ pub enum Command {
     },
     /// Say what is meant to be done, and how far it has come.
     Plan { plan: Plan, reply: oneshot::Sender<Result<(), StoreError>> },
+    /// Keep on record that the model was lent, and what that used.
+    Lend { to: String, model: String, usage: Usage, reply: oneshot::Sender<Result<(), StoreError>> },
     /// Pass this on to whoever is listening.
     Tell(Signal),
     /// Start listening. Answered by the session itself, so that backlog and live feed meet
@@ -184,6 +186,12 @@ pub enum Fact {
     /// The model began to sum up what no longer fits.
     CompactionStarted,
     CompactionEnded(Compaction),
+    /// The model answered somebody else in this session's name: a server of tools that may use it.
+    ModelLent {
+        to: String,
+        model: String,
+        usage: Usage,
+    },
     /// The person was asked something.
     Asked(Box<Question>),
     /// And this came of it.

@@ -18,8 +18,8 @@ use crate::{
     ports::{Agent, Agents, Model, ModelError, ModelInfo, Models, Piece},
     prompt::Prompt,
     tasks::Plan,
-    toolbox::{Deed, Reply},
-    update::{Attachment, Failure, SessionId},
+    toolbox::{Companion, Deed, Reply},
+    update::{Attachment, Failure, SessionId, Usage},
 };
 
 const PREFIX: &str = "agent/";
@@ -58,6 +58,8 @@ pub enum Doing {
     Reasoning(String),
     /// What it is to be reminded of the next time.
     Memory(Value),
+    /// What it says it has used since it last said so.
+    Used(Usage),
     Plan(Plan),
     /// It means to use a tool of its own.
     Began {
@@ -88,10 +90,25 @@ pub enum Doing {
     },
     /// It wants a tool of this house to be used for it.
     Wants {
-        tool: String,
-        args: Value,
-        answer: oneshot::Sender<Result<String, String>>,
+        wish: Wish,
+        answer: oneshot::Sender<Result<Reply, String>>,
     },
+}
+
+/// A call of one of our tools, in an agent's name.
+#[derive(Debug)]
+pub struct Wish {
+    pub tool: String,
+    pub args: Value,
+    /// The call of its own for which it was given leave to have just this effect.
+    pub under: Option<String>,
+    pub companion: Option<Arc<dyn Companion>>,
+}
+
+impl Wish {
+    pub fn new(tool: &str, args: Value) -> Self {
+        Self { tool: tool.to_owned(), args, under: None, companion: None }
+    }
 }
 
 /// One of the answers that an agent would understand.

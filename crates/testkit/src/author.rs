@@ -78,7 +78,8 @@ pub fn every_fact() -> Vec<Fact> {
     let applet = Origin::Applet { slug: "calc".into() };
     let agent = Origin::Agent { session: "another".into() };
     let schedule = Origin::Schedule { slug: "daily".into() };
-    let usage = Some(Usage { input_tokens: u64::MAX, cost: Some(0.25), ..Usage::default() });
+    let used = Usage { input_tokens: u64::MAX, cost: Some(0.25), ..Usage::default() };
+    let usage = Some(used);
     let mut facts = vec![
         Fact::Opened {
             cwd: "/home/me".into(),
@@ -128,6 +129,7 @@ pub fn every_fact() -> Vec<Fact> {
             model: model(),
             usage,
         }),
+        Fact::ModelLent { to: "files".into(), model: model(), usage: used },
     ]);
     facts
         .push(Fact::Said { message: message("now", schedule, Some("🗝")), queued: Some(Seq(8)) });

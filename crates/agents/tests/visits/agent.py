@@ -92,8 +92,54 @@ def prompt(text, blocks):
         say(json.dumps(ask("fs/write_text_file", path=path, content=content)))
     elif word == "read":
         say(json.dumps(ask("fs/read_text_file", path=rest)))
-    elif word == "terminal":
-        say(json.dumps(ask("terminal/create", command="ls")))
+    elif word == "edit":
+        it = json.loads(rest)
+        diff = {"type": "diff", "path": it["path"], "oldText": it["old"], "newText": it["new"]}
+        outcome = leave("c1", content=[diff])["outcome"]
+        for text in it["writes"]:
+            say(json.dumps(ask("fs/write_text_file", path=it["path"], content=text)))
+        status = "completed" if "allow" in outcome.get("optionId", "") else "failed"
+        update(sessionUpdate="tool_call_update", toolCallId="c1", status=status)
+    elif word == "run":
+        created = ask("terminal/create", **json.loads(rest))
+        if "terminalId" not in created:
+            say(json.dumps(created))
+            return "end_turn"
+        exited = ask("terminal/wait_for_exit", **created)
+        output = ask("terminal/output", **created)
+        ask("terminal/release", **created)
+        gone = ask("terminal/output", **created)
+        say(json.dumps([exited, output, gone.get("code")]))
+    elif word == "kill":
+        created = ask("terminal/create", command="echo begun; exec sleep 1000")
+        while not ask("terminal/output", **created)["output"]:
+            time.sleep(0.01)
+        ask("terminal/kill", **created)
+        exited = ask("terminal/wait_for_exit", **created)
+        say(json.dumps([exited, ask("terminal/output", **created)]))
+    elif word == "twice":
+        for name in ("t1", "t2"):
+            create = {"sessionId": session, "command": rest}
+            send({"id": name, "method": "terminal/create", "params": create})
+        await_cancel()
+        return "cancelled"
+    elif word == "abandon":
+        ask("terminal/create", command="echo $$ > pid; exec sleep 1000")
+        while not os.path.exists("pid") or not open("pid").read():
+            time.sleep(0.01)
+        say(open("pid").read().strip())
+    elif word == "chosen":
+        say(f"{modes['currentModeId']} {picked['m']}")
+    elif word == "switch":
+        update(sessionUpdate="current_mode_update", currentModeId=rest)
+        say("Switched.")
+    elif word == "cost":
+        for amount in rest.split():
+            cost = {"amount": float(amount), "currency": "USD"}
+            update(sessionUpdate="usage_update", used=1, size=2, cost=cost)
+        say("Paid.")
+    elif word == "unheard":
+        say(json.dumps(ask("unheard/of")))
     elif word == "wait":
         say(rest or "Waiting.")
         await_cancel()
@@ -157,7 +203,17 @@ def answer(message):
             raise PermissionError("Authentication required")
         session = f"s{os.getpid()}"
         servers = params["mcpServers"]
+        if mode == "choosy":
+            update(sessionUpdate="available_commands_update", availableCommands=[
+                {"name": "review", "description": "Looks at changes"}])
+            return {"sessionId": session, "modes": modes, "configOptions": options()}
         return {"sessionId": session}
+    if method == "session/set_mode":
+        modes["currentModeId"] = params["modeId"]
+        return {}
+    if method == "session/set_config_option":
+        picked[params["configId"]] = params["value"]
+        return {"configOptions": options()}
     if method == "session/load":
         session = params["sessionId"]
         say("an old word that was heard before")
@@ -165,10 +221,22 @@ def answer(message):
     if method == "session/prompt":
         cancelled = False
         blocks = params["prompt"]
-        return {"stopReason": prompt(blocks[-1]["text"], blocks)}
+        done = {"stopReason": prompt(blocks[-1]["text"], blocks)}
+        if mode == "loads" or mode == "choosy":
+            done["usage"] = {"totalTokens": 15, "inputTokens": 5, "outputTokens": 10}
+        return done
     return None
 
 
+def options():
+    values = [{"value": it, "name": it.title()} for it in ("small", "big")]
+    return [{"id": "m", "name": "Model", "category": "model", "type": "select",
+             "currentValue": picked["m"], "options": values}]
+
+
+picked = {"m": "small"}
+modes = {"currentModeId": "ask", "availableModes": [
+    {"id": "ask", "name": "Ask"}, {"id": "plan", "name": "Plan"}]}
 mode = sys.argv[1] if len(sys.argv) > 1 else ""
 session, servers = None, []
 while True:

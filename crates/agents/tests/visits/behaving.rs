@@ -159,8 +159,109 @@ async fn files_are_read_in_the_folder_and_nowhere_else() {
 #[tokio::test]
 async fn what_is_not_offered_is_refused() {
     let mut scene = Scene::new(scripted("")).await;
-    let (said, how) = scene.ask("terminal").await;
+    let (said, how) = scene.ask("unheard").await;
     assert!(said.contains("-32601") && how == "finished", "{said}");
+}
+
+#[tokio::test]
+async fn leave_for_a_change_is_leave_to_write_it_once_and_nothing_else() {
+    let mut scene = Scene::new(scripted("")).await;
+    let path = scene.room().join("a.txt");
+    fs::write(&path, "one\ntwo\n").unwrap();
+    let edit = |new: &str, writes: &[&str]| {
+        let change = json!({ "path": path, "old": "two", "new": new, "writes": writes });
+        format!("edit {change}")
+    };
+    scene.say(&edit("three", &["one\nthree\n"])).await;
+    let waiting = scene.decide(allow(Scope::Once)).await;
+    let About::Leave { deed, .. } = waiting.question.about else { panic!("{waiting:?}") };
+    assert!(matches!(deed.detail, Detail::Change { diff, .. } if diff.contains("+three")));
+    assert_eq!(scene.ended().await, answered("{}"), "nobody is asked a second time");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one\nthree\n");
+
+    fs::write(&path, "one\ntwo\n").unwrap();
+    scene.say(&edit("four", &["one\nfour\n", "one\nfive\n"])).await;
+    scene.decide(allow(Scope::Once)).await;
+    let waiting = scene.decide(Decision::Deny { reason: None }).await;
+    assert_eq!(waiting.question.tool, "write_file");
+    let About::Leave { deed, .. } = waiting.question.about else { panic!("{waiting:?}") };
+    assert!(matches!(deed.detail, Detail::Change { diff, .. } if diff.contains("+five")));
+    assert!(scene.ended().await.0.contains("The person refused this"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one\nfour\n");
+
+    fs::write(&path, "one\ntwo\n").unwrap();
+    scene.say(&edit("six", &["one\nsix\n"])).await;
+    scene.decide(Decision::Deny { reason: None }).await;
+    let waiting = scene.decide(Decision::Deny { reason: None }).await;
+    assert_eq!(waiting.question.tool, "write_file", "a no is no leave");
+    scene.ended().await;
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
+}
+
+fn told(said: &str) -> Value {
+    serde_json::from_str(said).unwrap_or_else(|_| panic!("{said}"))
+}
+
+#[tokio::test]
+async fn a_command_is_run_by_the_house_once_the_person_agrees() {
+    let mut scene = Scene::new(scripted("")).await;
+    let run = json!({ "command": "printf", "args": ["%s\\n", "a b"], "outputByteLimit": 3 });
+    scene.say(&format!("run {run}")).await;
+    let waiting = scene.decide(allow(Scope::Once)).await;
+    assert_eq!(waiting.question.tool, "shell");
+    assert_eq!(waiting.question.caller, Caller::Agent { name: "guest".into() });
+    let About::Leave { deed, .. } = waiting.question.about else { panic!("{waiting:?}") };
+    let command = r"printf '%s\n' 'a b'".to_owned();
+    let cwd = scene.room().display().to_string();
+    let detail = Detail::Command { command, cwd, sandboxed: false, why_not: None };
+    assert_eq!((deed.risk, deed.detail), (Risk::Runs, detail));
+    let (said, how) = scene.ended().await;
+    let status = json!({ "exitCode": 0 });
+    let output = json!({ "output": " b\n", "truncated": true, "exitStatus": status });
+    assert_eq!((told(&said), how.as_str()), (json!([status, output, -32602]), "finished"));
+    let calls = scene.calls().await;
+    let [(name, _, Some(Output::Done { text, .. }))] = &calls[..] else { panic!("{calls:?}") };
+    assert!(name == "shell" && text.ends_with("a b\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_command_that_is_refused_is_not_begun_and_the_agent_hears_why() {
+    let mut scene = Scene::new(scripted("")).await;
+    scene.say(r#"run {"command": "touch done"}"#).await;
+    scene.decide(Decision::Deny { reason: Some("not here".into()) }).await;
+    let (said, _) = scene.ended().await;
+    assert_eq!(told(&said)["message"], "The person refused this: not here");
+    scene.mode(Mode::Full).await;
+    let (said, _) =
+        scene.ask(r#"run {"command": "x", "env": [{"name": "A B", "value": ""}]}"#).await;
+    assert_eq!(told(&said)["code"], -32602);
+    let (said, _) = scene.ask(r#"run {"command": "exit 7"}"#).await;
+    assert_eq!(told(&said)[0], json!({ "exitCode": 7 }));
+    assert!(!scene.room().join("done").exists());
+}
+
+#[tokio::test]
+async fn a_command_can_be_ended_and_what_it_printed_is_kept() {
+    let mut scene = Scene::new(scripted("")).await;
+    scene.mode(Mode::Full).await;
+    let (said, _) = scene.ask("kill").await;
+    let status = json!({ "signal": "SIGKILL" });
+    let output = json!({ "output": "begun\n", "truncated": false, "exitStatus": status });
+    assert_eq!(told(&said), json!([status, output]));
+    let calls = scene.calls().await;
+    let Some(Output::Done { text, .. }) = &calls[0].2 else { panic!("{calls:?}") };
+    assert!(text.contains("ended at the wish of whoever started it"), "{text}");
+    assert!(text.ends_with("begun\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_command_that_is_left_running_ends_with_the_turn() {
+    let mut scene = Scene::new(scripted("")).await;
+    scene.mode(Mode::Full).await;
+    let (pid, how) = scene.ask("abandon").await;
+    assert_eq!(how, "finished");
+    until_gone(&pid).await;
+    assert_eq!(scene.calls().await[0].2, Some(Output::Interrupted));
 }
 
 #[tokio::test]
@@ -236,4 +337,53 @@ async fn tools_of_the_house_are_offered() {
         assert_eq!(servers[0]["type"] == "http", is_http, "{servers}");
         assert_eq!(servers[0]["name"], "megaron");
     }
+}
+
+fn choosing(options: &[(&str, &str)]) -> Settings {
+    let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Settings { options: options.collect(), ..scripted("choosy") }
+}
+
+#[tokio::test]
+async fn an_agent_is_in_the_mode_and_has_the_model_that_were_chosen_for_it() {
+    let mut scene = Scene::new(choosing(&[("mode", "plan"), ("model", "big")])).await;
+    assert_eq!(scene.ask("chosen").await, answered("plan big"));
+    assert_eq!(scene.ask("switch ask").await, answered("Switched."));
+    let told = scene.host.ports.agents.about("agent/guest", scene.id);
+    let told: Vec<_> = told.into_iter().map(|it| (it.title, it.text)).collect();
+    let part = |title: &str, text: &str| (title.to_owned(), text.to_owned());
+    let commands = "Commands that it knows, at the beginning of a message";
+    let expected = [
+        part("Its modes (mode)", "- `ask` (now): Ask\n- `plan`: Plan\n"),
+        part("Model (m)", "- `small`: Small\n- `big` (now): Big\n"),
+        part(commands, "- `/review`: Looks at changes\n"),
+    ];
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn what_was_chosen_and_is_not_there_is_said_before_anything_is_done() {
+    let mut scene = Scene::new(choosing(&[("mode", "fly")])).await;
+    let complaint = "Refused: guest cannot be as config.toml wants it: `fly` cannot be its mode; \
+                     it has ask, plan";
+    for _ in 0..2 {
+        assert_eq!(scene.ask("chosen").await, (String::new(), complaint.to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn what_an_agent_says_it_used_is_on_record_once() {
+    let mut scene = Scene::new(scripted("loads")).await;
+    assert_eq!(scene.ask("cost 0.25 0.75").await, answered("Paid."));
+    let mut scene = scene.again(scripted("loads")).await;
+    assert_eq!(scene.ask("cost 1.0").await, answered("Paid."));
+    let log = scene.log().await;
+    let used: Vec<_> = log
+        .iter()
+        .filter_map(|entry| match &entry.fact {
+            Fact::Answered(answer) => answer.usage.map(|it| (it.input_tokens, it.cost)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(used, [(5, Some(0.75)), (5, Some(0.25))]);
 }

@@ -50,7 +50,7 @@ struct Scene {
 fn scripted(mode: &str) -> Settings {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/visits/agent.py");
     let args = vec![script.display().to_string(), mode.to_owned()];
-    Settings { command: "python3".into(), args, env: BTreeMap::new() }
+    Settings { command: "python3".into(), args, ..Settings::default() }
 }
 
 impl Scene {
@@ -194,8 +194,25 @@ async fn house(world: &World, dir: &Path, settings: Settings, offers: &[Offer]) 
     let ports = world.ports();
     let toolbox = Toolbox::default();
     tools::add_all(&toolbox, ports.clock.clone(), ports.briefing.clone());
+    tools::shell::add(&toolbox, shell());
     let ports = Ports { agents: Arc::new(guests), tools: Arc::new(toolbox), ..ports };
     Host::start(ports, House::default()).await.unwrap()
+}
+
+/// Commands as they are, with nobody between.
+fn shell() -> tools::shell::Settings {
+    let arguments = ["-c", r#"shift; exec "$@""#, "sh"].map(Into::into).to_vec();
+    tools::shell::Settings {
+        sandboxing: tools::shell::Sandboxing::Never,
+        longest: DEADLINE,
+        jobs: 2,
+        processes: 100,
+        environment: tools::shell::clean(std::env::vars_os(), &[]),
+        hidden: Vec::new(),
+        home: None,
+        helper: tools::sandbox::Helper { program: "/bin/sh".into(), arguments },
+        ability: tools::sandbox::Ability::given(Err("this is a test".into())),
+    }
 }
 
 /// Whether a process of this id runs; one that is dead and not yet buried does not.

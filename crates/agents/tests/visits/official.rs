@@ -16,7 +16,7 @@ fn example() -> Option<Settings> {
     };
     assert!(path.is_file(), "{} is not there", path.display());
     let args = vec![path.display().to_string()];
-    Some(Settings { command: "node".into(), args, env: BTreeMap::new() })
+    Some(Settings { command: "node".into(), args, ..Settings::default() })
 }
 
 const BEGINNING: &str = "I'll help you with that. Let me start by reading some files to understand \

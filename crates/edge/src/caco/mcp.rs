@@ -200,6 +200,17 @@ pub async fn restart(
     Ok(DONE)
 }
 
+/// Read the servers of config.toml again
+///
+/// Those that are new or different there are started, and those that are gone are ended; the others
+/// go on as they are.
+#[utoipa::path(post, path = "/api/mcp/reload", tag = "mcp",
+    responses((status = 200, body = Done), (status = 400, body = ErrorBody)))]
+pub async fn reload(State(app): State<Arc<App>>) -> Result<Reply<Done>, ApiError> {
+    app.servers.reload().await?;
+    Ok(DONE)
+}
+
 #[derive(Serialize, ToSchema)]
 pub struct Log {
     lines: Vec<Line>,

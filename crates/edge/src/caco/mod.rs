@@ -51,6 +51,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(mcp::list, mcp::add))
         .routes(routes!(mcp::change, mcp::remove))
         .routes(routes!(mcp::restart))
+        .routes(routes!(mcp::reload))
         .routes(routes!(mcp::logs))
         .route(mcp::CALLBACK, axum::routing::get(mcp::callback))
         .routes(routes!(upgrade::token))

@@ -83,6 +83,7 @@ fn bodies(session: SessionId, at: Timestamp, fact: &Fact) -> Vec<Body<'_>> {
         | Fact::EnvHinted { .. }
         | Fact::ModelChanged { .. }
         | Fact::ToolStarted { .. }
+        | Fact::ModelLent { .. }
         | Fact::Observed
         | Fact::Queued(_) => Vec::new(),
         Fact::ContextChanged { set, context } => {

@@ -143,6 +143,17 @@ impl Client {
         self.call(self.request(Method::GET, "/api/mcp/servers")).await
     }
 
+    /// Has the server take up what config.toml says about servers of tools by now.
+    pub async fn reload_lenders(&self) -> anyhow::Result<()> {
+        self.call::<Value>(self.request(Method::POST, "/api/mcp/reload")).await.map(drop)
+    }
+
+    /// Removes a server of tools that was added while the server ran.
+    pub async fn remove_lender(&self, name: &str) -> anyhow::Result<()> {
+        let request = self.request(Method::DELETE, &format!("/api/mcp/servers/{name}"));
+        self.call::<Value>(request).await.map(drop)
+    }
+
     pub async fn cancel(&self, session: &str) -> anyhow::Result<()> {
         let request = self.request(Method::POST, &format!("/api/sessions/{session}/cancel"));
         self.call::<Value>(request).await.map(drop)

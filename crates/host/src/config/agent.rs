@@ -15,12 +15,15 @@ pub struct Agent {
     pub args: Vec<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// What is chosen for each of its sessions: its mode, its model.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
 }
 
 impl Agent {
     pub fn new(command: &str, args: &[&str]) -> Self {
         let args = args.iter().map(|it| (*it).to_owned()).collect();
-        Self { command: command.to_owned(), args, env: BTreeMap::new() }
+        Self { command: command.to_owned(), args, env: BTreeMap::new(), options: BTreeMap::new() }
     }
 }
 

@@ -103,6 +103,45 @@ fn a_server_is_added_tried_and_removed() {
 }
 
 #[test]
+fn a_running_server_takes_up_what_is_added_imported_and_removed() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let key = home.run(&["key"]).out.trim().to_owned();
+    let [command, script, way] = odd("plain");
+    let ran = home.run(&["mcp", "add", "odd", "--", &command, &script, &way]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.ends_with("The server that is running has taken it up.\n"), "{ran:?}");
+    let ready = until(&server, &key, "it is ready", |it| it[0]["state"] == "ready");
+    assert_eq!(ready[0]["configured"], true);
+    let file = home.path("mcp.json");
+    let [command, script, way] = odd("other");
+    let list = json!({ "mcpServers": { "more": { "command": command, "args": [script, way] } } });
+    fs::write(&file, list.to_string()).unwrap();
+    let ran = home.run(&["mcp", "import", file.to_str().unwrap()]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let both = until(&server, &key, "both are there", |it| {
+        it[0]["name"] == "more" && it[0]["state"] == "ready" && it[1]["state"] == "ready"
+    });
+    assert_eq!(both[1]["starts"], 1, "the other went on as it was");
+    for name in ["odd", "more"] {
+        let ran = home.run(&["mcp", "remove", name]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    assert_eq!(server.ask("GET", "/api/mcp/servers", &key, None).1, json!({ "servers": [] }));
+
+    let wish = json!({ "name": "mine", "command": command });
+    let done = (200, json!({ "ok": true }));
+    assert_eq!(server.ask("POST", "/api/mcp/servers", &key, Some(&wish)), done);
+    let ran = home.run(&["mcp", "remove", "mine"]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "mine is removed.\n"), "{ran:?}");
+    let ran = home.run(&["mcp", "remove", "mine"]);
+    assert!(
+        ran.code == Some(1) && ran.err.contains("no server of tools is named `mine`"),
+        "{ran:?}"
+    );
+}
+
+#[test]
 fn a_list_of_another_program_is_imported() {
     let home = Home::new();
     let file = home.path("mcp.json");

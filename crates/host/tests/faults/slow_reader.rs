@@ -25,7 +25,7 @@ async fn a_reader_that_stops_slows_nobody_and_is_dropped_in_the_end_and_resumes(
     let client = Client::of(&home);
     let session = client.create().await;
     let mut stuck = vec![Stuck::start(&client, &session, None).await];
-    stream_beside(&client, &session, &server, 200_000).await;
+    stream_beside(&client, &session, &server, 100_000).await;
     until("the reader to be dropped", async || {
         let metrics = client.text("/metrics").await;
         metrics.contains("megaron_slow_readers_total 1").then_some(())

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kernel::update::{Answer, Entry, Fact, Outcome};
+use kernel::update::{Answer, Entry, Fact, Outcome, Output};
 use reqwest::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -165,4 +165,41 @@ async fn the_example_of_the_sdk_answers_through_the_real_program() {
     let said = ask(&client, &session, "hello").await;
     assert!(said.starts_with("I'll help you with that.") && said.ends_with("applied."), "{said}");
     assert_eq!(outcomes(&client.log(&session).await), [Outcome::Finished]);
+}
+
+#[tokio::test]
+async fn calls_alike_that_were_cut_off_together_are_asked_about_one_by_one() {
+    let home = furnished();
+    let server = home.serve(&[]).await;
+    let client = Client::of(&home);
+    let session = create(&client, "agent/guest").await;
+    // The first two never end by themselves.
+    let command = "echo x >> ran; [ $(wc -l < ran) -gt 2 ] || sleep 1000";
+    let lines = || std::fs::read_to_string(home.path("ran")).unwrap_or_default().lines().count();
+    client.post(&session, &format!("twice {command}")).await;
+    until("both to be at work", async || (lines() == 2).then_some(())).await;
+    server.kill().await;
+
+    let _server = home.serve(&[]).await;
+    client.idle(&session).await;
+    let log = client.log(&session).await;
+    assert_eq!(history::check(&log), Ok(()));
+    let unknown = |entry: &&Entry| {
+        matches!(entry.fact, Fact::ToolReturned { output: Output::Interrupted, .. })
+    };
+    assert_eq!(log.iter().filter(unknown).count(), 2, "each is marked");
+    let again = format!("run {}", json!({ "command": command }));
+    for (decision, ran) in [("deny", 2), ("once", 3), ("once", 4)] {
+        client.post(&session, &again).await;
+        let asked = until("a question", async || client.questions().await.into_iter().next()).await;
+        let why = "the same call was cut off before; it may have had its effect already";
+        assert_eq!((asked["why"].as_str(), lines()), (Some(why), if ran == 4 { 3 } else { 2 }));
+        assert_eq!(client.decide(&asked, decision).await, 200);
+        client.idle(&session).await;
+        assert_eq!(lines(), ran, "{decision}");
+    }
+    client.post(&session, &again).await;
+    client.idle(&session).await;
+    assert_eq!(lines(), 5, "nothing is in doubt any more");
+    assert_eq!(history::check(&client.log(&session).await), Ok(()));
 }

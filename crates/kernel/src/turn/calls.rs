@@ -42,9 +42,9 @@ impl Turn {
         while let Some(first) = calls.next() {
             let together = overlaps(&first);
             let group = FuturesUnordered::new();
-            group.push(self.run_tool(first, Caller::Model));
+            group.push(self.run_own(first));
             while together && let Some(next) = calls.next_if(overlaps) {
-                group.push(self.run_tool(next, Caller::Model));
+                group.push(self.run_own(next));
             }
             let mut group = group;
             while let Some(returned) = group.next().await {
@@ -73,37 +73,43 @@ impl Turn {
             flow: self.flow.clone(),
             mode: self.approvals.mode(&state),
             attended: !state.turn.as_ref().is_some_and(|turn| turn.unattended),
+            agreed: false,
+            companion: None,
             args,
         }
     }
 
-    pub async fn run_tool(
-        &self,
-        request: ToolRequest,
-        caller: Caller,
-    ) -> Result<(String, Output), TurnError> {
+    /// What the model itself wants to be run.
+    async fn run_own(&self, request: ToolRequest) -> Result<(String, Output), TurnError> {
         let ToolRequest { id, name, args, .. } = request;
-        let call = self.calling(caller, &id, args);
+        let call = self.calling(Caller::Model, &id, args);
+        Ok((id, self.run_tool(&name, call).await?))
+    }
+
+    pub async fn run_tool(&self, name: &str, call: Call) -> Result<Output, TurnError> {
         // A tool that breaks down is a tool that failed; the turn goes on.
-        let called = AssertUnwindSafe(self.call(&name, call)).catch_unwind().await;
-        let output = match called {
+        let called = AssertUnwindSafe(self.call(name, call)).catch_unwind().await;
+        Ok(match called {
             Ok(Ok(Ok(reply))) => self.keep(reply).await,
             Ok(Ok(Err(error))) => Output::Failed { message: error.to_string() },
             Ok(Err(error)) => return Err(error),
             Err(_) => Output::Failed { message: format!("Tool '{name}' broke down.") },
-        };
-        Ok((id, output))
+        })
     }
 
     /// Calls a tool. One that changes something is on record before it begins.
     async fn call(&self, name: &str, call: Call) -> Result<Result<Reply, ToolError>, TurnError> {
         let id = call.id.clone().unwrap_or_default();
+        let companion = call.companion.clone();
         let permit = match self.ports.tools.permit(&self.approvals, name, call).await {
             Ok(permit) => permit,
             Err(error) => return Ok(Err(error)),
         };
         if permit.risk != Risk::Reads {
             self.record(Fact::ToolStarted { call: id }).await?;
+        }
+        if let Some(companion) = companion {
+            companion.begun();
         }
         Ok(permit.run().await)
     }

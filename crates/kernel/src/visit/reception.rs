@@ -6,12 +6,12 @@ use futures::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::Futures
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::{Choice, Doing, leave::Claimed};
+use super::{Choice, Doing, Wish, leave::Claimed};
 use crate::{
     ports::{Agent, ModelError},
     state::State,
-    toolbox::{Caller, Deed, Reply},
-    turn::{Turn, TurnError},
+    toolbox::{Call, Caller, Deed, Reply},
+    turn::{Report, Turn, TurnError},
     update::{Answer, Fact, Failure, Output, Seq, Signal, ToolRequest, Trace},
 };
 
@@ -63,12 +63,14 @@ struct Reception<'a> {
 struct Open {
     request: ToolRequest,
     started: bool,
+    /// Whether it was given leave when it last asked for it.
+    agreed: bool,
     printed: usize,
 }
 
 /// What was done for the agent. It hears of it once that is on record.
 enum Errand {
-    Ran { id: String, output: Output, answer: oneshot::Sender<Result<String, String>> },
+    Ran { id: String, output: Output, answer: oneshot::Sender<Result<Reply, String>> },
     Asked { call: String, choice: Option<Choice>, answer: oneshot::Sender<Option<String>> },
 }
 
@@ -92,6 +94,13 @@ impl Reception<'_> {
                 self.memory = Some(memory);
                 Ok(())
             }
+            Doing::Used(usage) => {
+                let answer = self.speaking().await?;
+                let usage = answer.usage.unwrap_or_default().plus(usage);
+                answer.usage = Some(usage);
+                let model = self.model.to_owned();
+                self.turn.report(Report::Used { model, usage }).await
+            }
             Doing::Plan(plan) => match self.turn.session.plan(plan).await {
                 Ok(planned) => Ok(planned?),
                 Err(_) => Err(TurnError::Abandoned),
@@ -104,7 +113,7 @@ impl Reception<'_> {
                 self.ask(call, deed, options, answer);
                 Ok(())
             }
-            Doing::Wants { tool, args, answer } => self.lend(tool, args, answer).await,
+            Doing::Wants { wish, answer } => self.lend(wish, answer).await,
         }
     }
 
@@ -151,7 +160,7 @@ impl Reception<'_> {
         let id = self.turn.ports.clock.id().to_string();
         let request = ToolRequest { id, name: tool, args, title };
         self.conclude(vec![request.clone()]).await?;
-        self.open.insert(call, Open { request, started: false, printed: 0 });
+        self.open.insert(call, Open { request, started: false, agreed: false, printed: 0 });
         Ok(())
     }
 
@@ -209,17 +218,18 @@ impl Reception<'_> {
     /// Uses a tool of the house in the agent's name.
     async fn lend(
         &mut self,
-        tool: String,
-        args: Value,
-        answer: oneshot::Sender<Result<String, String>>,
+        Wish { tool: name, args, under, companion }: Wish,
+        answer: oneshot::Sender<Result<Reply, String>>,
     ) -> Result<(), TurnError> {
         let (turn, caller) = (self.turn, self.caller());
-        let title = turn.ports.tools.title(&tool, &args);
+        let title = turn.ports.tools.title(&name, &args);
         let id = turn.ports.clock.id().to_string();
-        let request = ToolRequest { id, name: tool, args, title };
+        let request = ToolRequest { id: id.clone(), name: name.clone(), args, title };
         self.conclude(vec![request.clone()]).await?;
+        let agreed = under.and_then(|it| self.open.get(&it)).is_some_and(|open| open.agreed);
         let run = async move {
-            let (id, output) = turn.run_tool(request, caller).await?;
+            let call = turn.calling(caller, &id, request.args);
+            let output = turn.run_tool(&name, Call { agreed, companion, ..call }).await?;
             Ok(Errand::Ran { id, output, answer })
         };
         self.errands.push(run.boxed());
@@ -231,15 +241,21 @@ impl Reception<'_> {
         match done {
             Errand::Ran { id, output, answer } => {
                 let told = match &output {
-                    Output::Done { text, .. } => Ok(text.clone()),
+                    Output::Done { text, data, .. } => {
+                        Ok(Reply { text: text.clone(), data: data.clone(), ..Reply::default() })
+                    }
                     Output::Failed { .. } | Output::Interrupted => Err(output.text().to_owned()),
                 };
                 self.turn.record(Fact::ToolReturned { call: id, output }).await?;
                 answer.send(told).ok();
             }
             Errand::Asked { call, choice, answer } => {
-                if choice.as_ref().is_some_and(|it| it.means.allows()) {
+                let agreed = choice.as_ref().is_some_and(|it| it.means.allows());
+                if agreed {
                     self.start(&call).await?;
+                }
+                if let Some(open) = self.open.get_mut(&call) {
+                    open.agreed = agreed;
                 }
                 answer.send(choice.map(|it| it.id)).ok();
             }

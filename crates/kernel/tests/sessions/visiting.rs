@@ -11,7 +11,7 @@ use kernel::{
     tasks::{Plan, Progress, Step},
     toolbox::{Caller, Deed, Detail, Reply, Risk},
     update::{Amendment, Fact, Failure, Message, SessionId, Signal, WhenBusy},
-    visit::{Choice, Company, Doing, Means},
+    visit::{Choice, Company, Doing, Means, Wish},
 };
 use serde_json::{Value, json};
 use testkit::{TestAgent, TestTool, Visited, World, model};
@@ -270,17 +270,63 @@ async fn a_tool_of_the_house_is_lent_once_the_person_agrees() {
     ] {
         let (answer, answered) = oneshot::channel();
         let args = json!({ "on": "a" });
-        guest.does(Doing::Wants { tool: "edit".into(), args, answer }).await;
+        guest.does(Doing::Wants { wish: Wish::new("edit", args), answer }).await;
         let waiting = question(&host).await;
         assert_eq!(waiting.question.caller, Caller::Agent { name: "guest".into() });
         host.decide(waiting.question.id, decision, "a test").await.unwrap();
         let told = told.map(str::to_owned).map_err(str::to_owned);
-        assert_eq!(answered.await.unwrap(), told);
+        assert_eq!(answered.await.unwrap().map(|reply| reply.text), told);
     }
     drop(guest);
     until_turn_ends(&mut feed).await;
     assert_eq!(edit.calls(), [json!({ "on": "a" })]);
     log(&world, id).await;
+}
+
+async fn wants(
+    guest: &Visited,
+    tool: &str,
+    under: &str,
+) -> oneshot::Receiver<Result<Reply, String>> {
+    let (answer, answered) = oneshot::channel();
+    let wish = Wish { under: Some(under.to_owned()), ..Wish::new(tool, json!({})) };
+    guest.does(Doing::Wants { wish, answer }).await;
+    answered
+}
+
+#[tokio::test]
+async fn leave_for_a_call_covers_what_the_house_does_under_it_if_that_is_an_edit() {
+    let edit = TestTool::echo().named("edit").risky(Risk::Edits);
+    let run = TestTool::echo().named("run").risky(Risk::Runs);
+    let world = World::new([]).tool(&edit).tool(&run);
+    let (host, id) = guest_house(&world).await;
+    say(&host, id, "hello").await;
+    let guest = world.agent.visited().await;
+    guest.does(began("x")).await;
+    guest.does(began("y")).await;
+    for (call, decision) in [("x", allow(Scope::Once)), ("y", Decision::Deny { reason: None })] {
+        let answered = asks(&guest, call, Risk::Acts, four()).await;
+        let waiting = question(&host).await;
+        host.decide(waiting.question.id, decision, "a test").await.unwrap();
+        answered.await.unwrap();
+    }
+    let done = wants(&guest, "edit", "x").await;
+    assert!(done.await.unwrap().is_ok());
+    assert_eq!(host.questions().await.unwrap(), []);
+    for (tool, under) in [("run", "x"), ("edit", "y"), ("edit", "nothing")] {
+        let answered = wants(&guest, tool, under).await;
+        let waiting = question(&host).await;
+        assert_eq!(waiting.question.tool, tool);
+        let no = Decision::Deny { reason: None };
+        host.decide(waiting.question.id, no, "a test").await.unwrap();
+        assert!(answered.await.unwrap().is_err());
+    }
+    guest.does(ended("x", "done")).await;
+    let answered = wants(&guest, "edit", "x").await;
+    let waiting = question(&host).await;
+    host.decide(waiting.question.id, allow(Scope::Once), "a test").await.unwrap();
+    assert!(answered.await.unwrap().is_ok());
+    assert_eq!((edit.calls().len(), run.calls().len()), (2, 0));
 }
 
 #[tokio::test]

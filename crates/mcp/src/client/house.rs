@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
 };
 
 use futures::{FutureExt as _, future};
@@ -39,7 +39,11 @@ pub struct House {
     callback: String,
     web: reqwest::Client,
     workspace: PathBuf,
+    source: OnceLock<Source>,
 }
+
+/// Reads the servers of the configuration once more, or says what is wrong with it.
+type Source = Box<dyn Fn() -> Result<BTreeMap<String, Settings>, String> + Send + Sync>;
 
 struct Kept {
     server: Arc<Server>,
@@ -84,6 +88,7 @@ impl House {
             callback,
             web: web()?,
             workspace: ports.workspace.clone(),
+            source: OnceLock::new(),
         };
         let added = house.added().await?;
         for (name, settings) in configured {
@@ -96,6 +101,15 @@ impl House {
             }
         }
         Ok(Arc::new(house))
+    }
+
+    /// From where the configuration can be read again.
+    pub fn reads(
+        &self,
+        source: impl Fn() -> Result<BTreeMap<String, Settings>, String> + Send + Sync + 'static,
+    ) {
+        // The first holds: there is one configuration.
+        self.source.set(Box::new(source)).ok();
     }
 
     /// Returns when every server that is started with the house has been, well or not.
@@ -263,6 +277,33 @@ impl Servers for House {
     fn restart(&self, name: String) -> Changing<'_, ()> {
         async move {
             self.known(&name)?.order(Order::Restart).await;
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn reload(&self) -> Changing<'_, ()> {
+        async move {
+            let none = || ServerError::Wrong("there is no configuration to read again".into());
+            let read = self.source.get().ok_or_else(none)?;
+            let mut configured = read().map_err(ServerError::Wrong)?;
+            for (name, settings) in &configured {
+                settings::check_name(name).map_err(ServerError::Wrong)?;
+                settings.check().map_err(ServerError::Wrong)?;
+            }
+            let _door = self.door.lock().await;
+            let (stay, go): (BTreeMap<_, _>, BTreeMap<_, _>) = std::mem::take(&mut *self.kept())
+                .into_iter()
+                .partition(|(name, kept)| match configured.get(name) {
+                    Some(settings) => kept.server.configured && *settings == *kept.server.settings,
+                    None => !kept.server.configured,
+                });
+            configured.retain(|name, _| !stay.contains_key(name));
+            *self.kept() = stay;
+            future::join_all(go.into_values().map(end)).await;
+            for (name, settings) in configured {
+                self.begin(&name, settings, true).await?;
+            }
             Ok(())
         }
         .boxed()

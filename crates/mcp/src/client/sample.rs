@@ -9,7 +9,9 @@ use kernel::{
     ports::Piece,
     prompt::{Part, Prompt},
     question::{About, Verdict},
+    session::Session,
     toolbox::{Deed, Detail, Risk},
+    update::Usage,
 };
 use rmcp::{
     ErrorData,
@@ -19,6 +21,7 @@ use rmcp::{
     },
 };
 use serde_json::Value;
+use tokio::runtime::Handle;
 
 use super::{calls::Running, guest::Guest, logbook::cut, settings::Sampling};
 
@@ -48,13 +51,20 @@ pub async fn answer(
     let state = host.roster.get(running.call.session.id()).unwrap_or_default();
     let model = host.ports.models.find(&state.model);
     let model = model.ok_or_else(|| refused("the session's model is not there"))?;
+    let session = running.call.session.clone();
+    let may = host.purse.check(Some(session.id()), model.as_ref()).await;
+    may.map_err(|error| refused(&error.to_string()))?;
     let most = (params.max_tokens as usize).saturating_mul(BYTES_PER_TOKEN);
+    let mut bill =
+        Bill { session, to: guest.server.clone(), model: state.model.clone(), usage: None };
     let (mut said, mut whole) = (String::new(), true);
     let mut pieces = model.stream(&prompt);
     while let Some(piece) = pieces.next().await {
         let piece = piece.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        if let Piece::Text(text) = piece {
-            said.push_str(&text);
+        match piece {
+            Piece::Text(text) => said.push_str(&text),
+            Piece::Usage(usage) => bill.usage = Some(usage),
+            _ => (),
         }
         if said.len() > most {
             said.truncate(cut(&said, most).len());
@@ -62,9 +72,45 @@ pub async fn answer(
             break;
         }
     }
+    bill.settle().await;
     let stop = if whole { "endTurn" } else { "maxTokens" };
     let message = SamplingMessage::assistant_text(said);
     Ok(CreateMessageResult::new(message, state.model.clone()).with_stop_reason(stop))
+}
+
+/// What is used, to be put on record however it ends: when it is dropped, at the latest.
+struct Bill {
+    session: Session,
+    to: String,
+    model: String,
+    /// By the last word of the provider.
+    usage: Option<Usage>,
+}
+
+impl Bill {
+    async fn settle(&mut self) {
+        if let Some(record) = self.record() {
+            record.await;
+        }
+    }
+
+    fn record(&mut self) -> Option<impl Future<Output = ()> + Send + use<>> {
+        let usage = self.usage.take()?;
+        let (session, to, model) = (self.session.clone(), self.to.clone(), self.model.clone());
+        Some(async move {
+            if !matches!(session.lend(to, model, usage).await, Ok(Ok(()))) {
+                tracing::error!(session = %session.id(), "cannot record what a server used");
+            }
+        })
+    }
+}
+
+impl Drop for Bill {
+    fn drop(&mut self) {
+        if let (Some(record), Ok(runtime)) = (self.record(), Handle::try_current()) {
+            runtime.spawn(record);
+        }
+    }
 }
 
 fn prompt(params: &CreateMessageRequestParams) -> Prompt {

@@ -132,6 +132,7 @@ fn lines_of(entry: &Entry) -> Vec<Line> {
         | Fact::ToolStarted { .. }
         | Fact::CompactionStarted
         | Fact::CompactionEnded(Compaction::Failed { .. })
+        | Fact::ModelLent { .. }
         | Fact::TaskOpened(_)
         | Fact::TaskMoved(_)
         | Fact::TaskClosed { .. } => Vec::new(),

@@ -2,9 +2,11 @@
 
 use kernel::{
     inbox::Waiting,
+    ledger::Spending,
+    ports::Log as _,
     question::{About, Decision, Scope},
     toolbox::{Caller, Risk},
-    update::{Message, Signal, Update, WhenBusy},
+    update::{Fact, Message, Seq, Signal, Update, Usage, WhenBusy},
 };
 use serde_json::{Value, json};
 use testkit::{World, model};
@@ -110,7 +112,8 @@ async fn a_question_of_a_call_that_was_given_up_is_taken_back() {
 async fn sampling(policy: &str) -> Home {
     let mut settings = odd("calls");
     settings["sampling"] = policy.into();
-    let world = World::new([vec![model::text("hi "), model::text("there")]]);
+    let script = vec![model::text("hi "), model::usage(7, 2), model::text("there")];
+    let world = World::new([script]);
     let home = Home::with(world, json!({ "odd": settings }), "http://127.0.0.1:1/").await;
     home.until_ready("odd").await;
     home
@@ -140,6 +143,23 @@ async fn a_server_uses_the_model_only_as_far_as_it_may() {
     };
     let (said, ()) = tokio::join!(home.text("sample", json!({})), answering);
     assert_eq!(read(&said), answer);
+    home.servers.close().await;
+}
+
+#[tokio::test]
+async fn what_a_server_uses_of_the_model_is_counted_in_the_session_and_in_the_ledger() {
+    let home = sampling("allow").await;
+    let session = home.session().await;
+    home.call_in(session, "sample", json!({})).await.unwrap();
+    let state = home.host.roster.get(session).unwrap();
+    assert_eq!((state.spent.input_tokens, state.spent.output_tokens), (7, 2));
+    let log = home.world.store.read(session, Seq(0), 100).await.unwrap();
+    let usage = Usage { input_tokens: 7, output_tokens: 2, ..Usage::default() };
+    let lent = Fact::ModelLent { to: "odd".into(), model: "test".into(), usage };
+    assert_eq!(log.iter().filter(|entry| entry.fact == lent).count(), 1, "{log:?}");
+    let today = home.host.ports.clock.today();
+    let spent = home.host.ports.ledger.spending(today..=today).await.unwrap();
+    assert_eq!(spent, [Spending::new(today, "test", usage)]);
     home.servers.close().await;
 }
 

@@ -140,6 +140,34 @@ async fn a_restart_begins_anew() {
     home.servers.close().await;
 }
 
+#[tokio::test]
+async fn a_configuration_read_again_changes_what_is_different_and_nothing_else() {
+    let first = json!({ "same": odd("plain"), "other": odd("other"), "gone": odd("reads") });
+    let home = Home::new(first).await;
+    for name in ["same", "other", "gone"] {
+        home.until_ready(name).await;
+    }
+    let unread = home.servers.reload().await.unwrap_err();
+    assert_eq!(unread.to_string(), "there is no configuration to read again");
+    home.servers.add("added".into(), odd("changing")).await.unwrap();
+    home.until_ready("added").await;
+    let mut other = odd("other");
+    other["disabled_tools"] = json!(["ping"]);
+    let second = json!({ "same": odd("plain"), "other": other, "new": odd("calls") });
+    home.servers
+        .reads(move || serde_json::from_value(second.clone()).map_err(|error| error.to_string()));
+    home.servers.reload().await.unwrap();
+    for name in ["same", "other", "new", "added"] {
+        home.until_ready(name).await;
+    }
+    let names: Vec<_> = home.servers.list().into_iter().map(|it| it.name).collect();
+    assert_eq!(names, ["added", "new", "other", "same"]);
+    assert_eq!((home.info("same").starts, home.info("added").starts), (1, 1));
+    assert!(!home.tools().contains(&"look".to_owned()), "of the one that is gone");
+    assert!(!home.info("added").configured && home.info("new").configured);
+    home.servers.close().await;
+}
+
 /// Whether a process still runs, as far as its status file tells.
 fn lives(pid: &str) -> bool {
     let status = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat"));

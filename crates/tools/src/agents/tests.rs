@@ -260,6 +260,8 @@ async fn agents_do_not_go_deeper_than_they_may() {
         flow: "flow".to_owned(),
         mode: Mode::Full,
         attended: true,
+        agreed: false,
+        companion: None,
         args: json!({ "initialMessage": "and so on" }),
     };
     let (tools, approvals) = (&home.host.ports.tools, &home.host.approvals);

@@ -132,9 +132,13 @@ impl Shell {
         Ok(Some(limit))
     }
 
-    /// How long a command is waited for that names no limit.
-    pub fn usual(&self) -> Duration {
-        USUAL.min(self.settings.longest)
+    /// How long a command is waited for that names no limit. Whoever goes along with it can end it
+    /// themselves.
+    pub fn usual(&self, call: &Call) -> Duration {
+        match call.companion {
+            Some(_) => self.settings.longest,
+            None => USUAL.min(self.settings.longest),
+        }
     }
 
     /// The same for the same call, whenever it is asked.

@@ -10,7 +10,10 @@ mod shell_input;
 mod shell_kill;
 mod shell_output;
 
-use std::{os::unix::process::ExitStatusExt as _, process::ExitStatus, sync::Arc, time::Duration};
+use std::{
+    future::pending, os::unix::process::ExitStatusExt as _, process::ExitStatus, sync::Arc,
+    time::Duration,
+};
 
 use kernel::{
     toolbox::{Call, Deed, Detail, Reply, Risk, Toolbox},
@@ -19,7 +22,7 @@ use kernel::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 pub use environment::{Variables, clean};
 use launch::{Decision, Shell};
@@ -98,13 +101,8 @@ impl Typed for RunShell {
         let decision = self.shell.decide(sandbox, &call).await?;
         if !background {
             let (process, _) = self.shell.start(&command, tty, &call, &decision)?;
-            return Ok(accompany(
-                process,
-                limit.unwrap_or_else(|| self.shell.usual()),
-                &decision,
-                &call,
-            )
-            .await);
+            let limit = limit.unwrap_or_else(|| self.shell.usual(&call));
+            return Ok(accompany(process, limit, &decision, &call).await);
         }
         let session = call.session.id();
         self.shell.jobs.has_room(session)?;
@@ -149,25 +147,39 @@ async fn accompany(
         let (mut letters, mut size) = (Letters::default(), 0);
         while let Some(bytes) = process.next().await {
             output.add(&bytes);
+            let text = letters.read(&bytes);
+            if let Some(companion) = &call.companion {
+                companion.printed(&text);
+            }
             if size < SHOWN {
                 size += bytes.len();
-                show(call, letters.read(&bytes), size).await;
+                show(call, text, size).await;
             }
         }
     };
-    let in_time = tokio::time::timeout(limit, follow).await.is_ok();
+    let stopped = async {
+        match &call.companion {
+            Some(companion) => companion.stopped().await,
+            None => pending().await,
+        }
+    };
+    let cut = tokio::select! {
+        () = follow => None,
+        () = stopped => Some("ended at the wish of whoever started it".to_owned()),
+        () = sleep(limit) => {
+            Some(format!("ended because it took longer than {} s", limit.as_secs_f64()))
+        }
+    };
     let took = start.elapsed();
-    let status = process.status().filter(|_| in_time);
+    let status = process.status().filter(|_| cut.is_none());
     drop(process);
-    let end = status.map_or_else(
-        || format!("ended because it took longer than {} s", limit.as_secs_f64()),
-        said,
-    );
+    let timed_out = cut.is_some() && took >= limit;
+    let end = cut.or(status.map(said)).unwrap_or_default();
     let text =
         format!("{}\n{end}, after {:.1} s\n{}", decision.note, took.as_secs_f64(), output.text());
     let data = json!({
         "exit_code": status.map(exit_code),
-        "timed_out": status.is_none(),
+        "timed_out": timed_out,
         "duration_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         "sandboxed": decision.lock != Lock::Open,
     });
