@@ -357,7 +357,10 @@ mod tests {
         assert_eq!(text(Origin::User), "hi");
         assert_eq!(text(Origin::Applet { slug: "calc".into() }), "[applet:calc] hi");
         assert_eq!(text(Origin::Agent { session: "s".into() }), "[agent:s] hi");
-        assert_eq!(text(Origin::Schedule { slug: "daily".into(), errand: None }), "[scheduler:daily] hi");
+        assert_eq!(
+            text(Origin::Schedule { slug: "daily".into(), errand: None }),
+            "[scheduler:daily] hi"
+        );
     }
 
     #[test]

@@ -54,9 +54,9 @@ impl Host {
         let slug = slug.to_owned();
         // To its end even if the caller loses interest.
         let started = tokio::spawn(async move { host.set_going(&slug, run).await });
-        started.await.unwrap_or_else(|_| {
-            Err(StoreError::Unavailable("the work broke down".into()).into())
-        })
+        started
+            .await
+            .unwrap_or_else(|_| Err(StoreError::Unavailable("the work broke down".into()).into()))
     }
 
     /// Removes a schedule, with what it was allowed; says whether there was one.
@@ -241,7 +241,9 @@ struct Listener {
 impl Listener {
     fn hear(&mut self, Entry { seq, fact, .. }: &Entry) -> Option<Outcome> {
         match fact {
-            Fact::Said { queued, .. } => self.ours = *seq == self.said || *queued == Some(self.said),
+            Fact::Said { queued, .. } => {
+                self.ours = *seq == self.said || *queued == Some(self.said)
+            }
             Fact::Asked(question) if self.ours => {
                 if let About::Leave { deed, .. } = &question.about {
                     let need = Need {

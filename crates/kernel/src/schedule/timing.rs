@@ -7,13 +7,18 @@ use croner::{
     errors::CronError,
     parser::{CronParser, Seconds, Year},
 };
-use jiff::{SignedDuration, Timestamp, Zoned, tz::TimeZone};
+use jiff::{
+    SignedDuration, Timestamp, Zoned,
+    tz::{AmbiguousOffset, TimeZone},
+};
 use serde::{Deserialize, Serialize};
 
 /// How close two runs may be.
 pub const SHORTEST: Duration = Duration::from_mins(1);
 /// How many of the next runs are looked at to see whether any two are too close.
 const LOOKED_AT: usize = 50;
+/// How much of a day may come twice.
+const LONGEST_FOLD: SignedDuration = SignedDuration::from_hours(3);
 /// How long an interval may be: ten years.
 pub const LONGEST_MINUTES: u32 = 10 * 366 * 24 * 60;
 
@@ -65,15 +70,13 @@ impl TimingError {
 /// A timing that can be reckoned with.
 #[derive(Clone, Debug)]
 pub enum Rhythm {
-    Calendar {
-        cron: Box<Cron>,
-        zone: TimeZone,
-    },
+    /// At times of the wall clock. One that a change of the clocks leaves out counts as the first
+    /// moment after it; one that comes twice counts the first time.
+    Calendar { cron: Box<Cron>, zone: TimeZone },
+    /// In every hour there is: none is left out or skipped, however clocks are changed.
+    Hourly { cron: Box<Cron>, zone: TimeZone },
     /// Counted from the anchor, however late any run was.
-    Every {
-        anchor: Timestamp,
-        length: SignedDuration,
-    },
+    Every { anchor: Timestamp, length: SignedDuration },
 }
 
 impl Rhythm {
@@ -89,13 +92,16 @@ impl Rhythm {
             Timing::Cron { expression, zone } => {
                 let zone = match zone {
                     None => home.clone(),
-                    Some(name) => TimeZone::get(name)
-                        .map_err(|_| TimingError::UnknownZone(name.clone()))?,
+                    Some(name) => {
+                        TimeZone::get(name).map_err(|_| TimingError::UnknownZone(name.clone()))?
+                    }
                 };
                 let parser =
                     CronParser::builder().seconds(Seconds::Optional).year(Year::Disallowed).build();
                 let cron = parser.parse(expression).map_err(|error| invalid(&error))?;
-                Ok(Self::Calendar { cron: Box::new(cron), zone })
+                let hourly = (0..24).all(|hour| cron.pattern.hour_match(hour).unwrap_or(false));
+                let cron = Box::new(cron);
+                Ok(if hourly { Self::Hourly { cron, zone } } else { Self::Calendar { cron, zone } })
             }
         }
     }
@@ -122,13 +128,19 @@ impl Rhythm {
     pub fn after(&self, moment: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Calendar { cron, zone } => {
+                let mut wall = on_wall(whole(moment), zone)?;
+                loop {
+                    wall = cron.find_next_occurrence(&wall, false).ok()?;
+                    let instant = instant(&wall, zone)?;
+                    if instant > moment {
+                        return Some(instant);
+                    }
+                }
+            }
+            Self::Hourly { cron, zone } => {
                 let from = whole(moment).to_zoned(zone.clone());
-                let found = cron.find_next_occurrence(&from, false).ok()?;
-                later(&found, moment).or_else(|| {
-                    // Where a gap in the day was bridged, the search may stand still.
-                    let on = found.checked_add(SignedDuration::from_secs(1)).ok()?;
-                    later(&cron.find_next_occurrence(&on, true).ok()?, moment)
-                })
+                let found = cron.find_next_occurrence(&from, false).ok()?.timestamp();
+                Some(found).filter(|it| *it > moment)
             }
             Self::Every { anchor, length } => {
                 let passed = moment.duration_since(*anchor).as_secs();
@@ -148,9 +160,20 @@ impl Rhythm {
     pub fn latest(&self, moment: Timestamp) -> Option<Timestamp> {
         match self {
             Self::Calendar { cron, zone } => {
+                // Times that came twice lie ahead on the wall, though they have been.
+                let mut wall = on_wall(whole(moment), zone)?.checked_add(LONGEST_FOLD).ok()?;
+                loop {
+                    wall = cron.find_previous_occurrence(&wall, false).ok()?;
+                    let instant = instant(&wall, zone)?;
+                    if instant <= moment {
+                        return Some(instant);
+                    }
+                }
+            }
+            Self::Hourly { cron, zone } => {
                 let from = whole(moment).to_zoned(zone.clone());
-                let found = cron.find_previous_occurrence(&from, true).ok()?;
-                Some(found.timestamp()).filter(|it| *it <= moment)
+                let found = cron.find_previous_occurrence(&from, true).ok()?.timestamp();
+                Some(found).filter(|it| *it <= moment)
             }
             Self::Every { anchor, length } => {
                 let count = moment.duration_since(*anchor).as_secs().div_euclid(length.as_secs());
@@ -161,8 +184,22 @@ impl Rhythm {
     }
 }
 
-fn later(found: &Zoned, moment: Timestamp) -> Option<Timestamp> {
-    Some(found.timestamp()).filter(|it| *it > moment)
+/// What clocks on the wall show, in a zone where they are never changed.
+fn on_wall(moment: Timestamp, zone: &TimeZone) -> Option<Zoned> {
+    moment.to_zoned(zone.clone()).datetime().to_zoned(TimeZone::UTC).ok()
+}
+
+/// When clocks on the wall show this, for the first time; where they never do, the first moment
+/// after they were changed.
+fn instant(wall: &Zoned, zone: &TimeZone) -> Option<Timestamp> {
+    let shown = zone.to_ambiguous_timestamp(wall.datetime());
+    match shown.offset() {
+        AmbiguousOffset::Gap { after, .. } => {
+            let before = after.to_timestamp(wall.datetime()).ok()?;
+            zone.following(before).next().map(|change| change.timestamp())
+        }
+        AmbiguousOffset::Unambiguous { .. } | AmbiguousOffset::Fold { .. } => shown.earlier().ok(),
+    }
 }
 
 /// Runs are planned to the second.
@@ -172,7 +209,9 @@ fn whole(moment: Timestamp) -> Timestamp {
 
 fn invalid(error: &CronError) -> TimingError {
     let why = match error {
-        CronError::EmptyPattern => "it is empty; five fields are expected: minute, hour, day, month, weekday".into(),
+        CronError::EmptyPattern => {
+            "it is empty; five fields are expected: minute, hour, day, month, weekday".into()
+        }
         CronError::InvalidPattern(why)
         | CronError::IllegalCharacters(why)
         | CronError::ComponentError(why) => why.trim_end_matches('.').to_owned(),
