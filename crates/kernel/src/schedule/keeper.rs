@@ -97,17 +97,28 @@ impl Schedules {
         slug: &str,
         definition: Definition,
     ) -> Result<(Option<Timestamp>, bool), StoreError> {
+        self.revise(slug, definition, true).await
+    }
+
+    /// The same; only where it begins `anew` are times planned from now on.
+    pub async fn revise(
+        &self,
+        slug: &str,
+        definition: Definition,
+        anew: bool,
+    ) -> Result<(Option<Timestamp>, bool), StoreError> {
         let _pen = self.pen.lock().await;
         let now = self.clock.now();
         let old = self.get(slug).map(|(old, _)| old);
         let created = old.is_none();
+        let kept = old.as_ref().filter(|_| !anew);
         let schedule = Schedule {
             slug: slug.to_owned(),
             definition,
             created: old.as_ref().map_or(now, |old| old.created),
             updated: now,
-            anchor: now,
-            decided: now,
+            anchor: kept.map_or(now, |old| old.anchor),
+            decided: kept.map_or(now, |old| old.decided),
             session: old.as_ref().and_then(|old| old.session),
             last: old.as_ref().and_then(|old| old.last.clone()),
             running: old.as_ref().and_then(|old| old.running.clone()),
