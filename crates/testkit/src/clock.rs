@@ -47,11 +47,6 @@ impl ManualClock {
         self.with(|inner| inner.zone = zone);
     }
 
-    /// How many wait for a later time.
-    pub fn waiting(&self) -> usize {
-        self.told.receiver_count()
-    }
-
     fn with<T>(&self, change: impl FnOnce(&mut Inner) -> T) -> T {
         change(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
     }

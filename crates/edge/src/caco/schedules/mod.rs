@@ -109,10 +109,8 @@ pub async fn put(
     let grants = wish.grants()?;
     let rehearse = wish.rehearse;
     let definition = wish.read(&app)?;
-    let rehearsed = match rehearse {
-        true => Some(app.host.rehearse(&slug, &definition).await?),
-        false => None,
-    };
+    let rehearsed =
+        if rehearse { Some(app.host.rehearse(&slug, &definition).await?) } else { None };
     let model = definition.model.clone();
     let (next, created) = app.host.schedules.put(&slug, definition).await?;
     bind(&app, &slug, model.as_deref(), grants).await?;
