@@ -58,7 +58,10 @@ describe('schedules', () => {
     await writing.getByLabel('Minutes between runs').fill('90');
     await eventually(async () => assert.match(await upcoming(writing).first().innerText(), /in 1 hour|in 89 minutes/));
     await writing.getByRole('button', { name: 'Save' }).click();
-    await writing.getByText('prompt is required').or(writing.getByText('Invalid slug')).waitFor();
+    await writing.getByText('Write first what is to be said.').waitFor();
+    await writing.getByLabel('Prompt').fill('…');
+    await writing.getByRole('button', { name: 'Save' }).click();
+    await writing.getByText('Give it a name first.').waitFor();
     await writing.getByRole('button', { name: 'Cancel' }).click();
     await guest.page.getByText('Nothing is scheduled yet').waitFor();
     assert.deepEqual(guest.complaints, []);
@@ -84,10 +87,10 @@ describe('schedules', () => {
     );
     await shown.getByRole('button', { name: 'Run now' }).click();
     await shown.getByText('Ran well just now').waitFor();
-    await shown.getByText('History').first().click();
+    await shown.locator('summary').click();
     await shown.getByText('Done', { exact: true }).waitFor();
     await shown.getByText('by hand').waitFor();
-    await shown.getByRole('button', { name: 'Open its session: write-news' }).click();
+    await shown.getByRole('button', { name: 'Open its session of write-news' }).click();
     await guest.page.getByRole('log').getByText('write_file').first().waitFor();
     assert.deepEqual(guest.complaints, []);
     await clear(guest);
@@ -100,7 +103,7 @@ describe('schedules', () => {
     const shown = card(guest, 'lacking');
     await shown.getByRole('button', { name: 'Run now' }).click();
     await shown.getByText('Ran well just now').waitFor();
-    await shown.getByText('History').first().click();
+    await shown.locator('summary').click();
     await shown.getByText('It had no leave for: Writing news.txt').waitFor();
     await clear(guest);
   });
@@ -138,7 +141,7 @@ describe('schedules', () => {
       for (const slug of ['write-news', 'resting']) await request(guest, 'POST', `/api/schedule/${slug}/run`);
       await card(guest, 'write-news').getByText('Ran well').waitFor();
       await card(guest, 'resting').getByText(/Failed|Ran well/).waitFor();
-      await card(guest, 'write-news').getByText('History').first().click();
+      await card(guest, 'write-news').locator('summary').click();
       await card(guest, 'write-news').getByText('It had no leave for').waitFor();
       await inspect(guest, `schedules-list-${name}`);
       await card(guest, 'write-news').getByRole('button', { name: 'Edit write-news' }).click();

@@ -35,6 +35,8 @@ export const en = {
     ranBadly: (when: string) => `Failed ${when}`,
     openSession: 'Open its session',
     history: 'History',
+    lastRun: 'Last run',
+    nextRun: 'Next run',
     noHistory: 'No run yet.',
     outcomes: { success: 'Done', error: 'Failed', cancelled: 'Cancelled', skipped: 'Skipped', running: 'Running' },
     byHand: 'by hand',
@@ -66,6 +68,8 @@ export const en = {
       needKinds: { 'deny-and-continue': 'it is told no, and goes on', end: 'the run ends' },
       more: 'More',
       save: 'Save',
+      noPrompt: 'Write first what is to be said.',
+      noName: 'Give it a name first.',
     },
     presets: [
       { name: 'Every hour', expression: '0 * * * *' },
