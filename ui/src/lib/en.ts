@@ -33,7 +33,7 @@ export const en = {
     never: 'It has not run yet',
     ranWell: (when: string) => `Ran well ${when}`,
     ranBadly: (when: string) => `Failed ${when}`,
-    openSession: 'Open its session',
+    openSession: 'Open session',
     history: 'History',
     lastRun: 'Last run',
     nextRun: 'Next run',

@@ -1,6 +1,6 @@
 // What is typed becomes what is asked for, and times become words.
 import { expect, test } from 'vitest';
-import { blank, drafted, full, lasted, leaves, near, reaches, suggested, timing, wish } from './draft';
+import { blank, drafted, full, lasted, leaves, near, past, reaches, suggested, timing, wish } from './draft';
 import type { Need, Schedule } from './wire';
 
 const schedule: Schedule = {
@@ -58,6 +58,8 @@ test('a name is made of the first words', () => {
 test('times are told in words', () => {
   const now = new Date('2026-02-01T10:00:00Z');
   expect(near('2026-02-01T10:00:30Z', now)).toBe('in a moment');
+  expect(past('2026-02-01T10:00:30Z', now)).toBe('just now');
+  expect(past('2026-02-01T08:00:00Z', now)).toBe('2 hours ago');
   expect(near('2026-02-01T10:05:00Z', now)).toBe('in 5 minutes');
   expect(near('2026-02-01T08:00:00Z', now)).toBe('2 hours ago');
   expect(near('2026-01-31T09:00:00Z', now)).toBe('yesterday');

@@ -92,6 +92,11 @@ export function near(iso: string, now: Date): string {
   return `on ${new Date(iso).toLocaleDateString('en', { day: 'numeric', month: 'long' })}`;
 }
 
+/** The same for what has been, also where the clock of whoever looks is behind. */
+export function past(iso: string, now: Date): string {
+  return near(iso, new Date(Math.max(now.getTime(), Date.parse(iso) + 1_000)));
+}
+
 /** A moment in full, as clocks in that place show it. */
 export function full(iso: string, timeZone?: string): string {
   const parts = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const;
