@@ -83,6 +83,7 @@ struct App {
         (name = "sessions", description = "Conversations with an agent, each with its own log."),
         (name = "messages", description = "Speaking to an agent, and stopping it."),
         (name = "approvals", description = "What waits for the person, and what they have allowed."),
+        (name = "schedules", description = "Prompts that are said by the clock."),
         (name = "models", description = "Who may answer, and what was used."),
         (name = "mcp", description = "Servers of tools, and what was chosen for each."),
         (name = "preferences", description = "What the person chose last."),

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod mcp;
+mod schedules;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
@@ -12,6 +13,7 @@ use crate::config;
 
 pub use approvals::{Allow, ApprovalsAction, ApprovalsArgs};
 pub use mcp::{McpAction, McpAddArgs, McpArgs};
+pub use schedules::{SchedulesAction, SchedulesArgs};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -48,6 +50,8 @@ pub enum Command {
     Mcp(McpArgs),
     /// See what waits for you, answer it, and take back what you allowed
     Approvals(ApprovalsArgs),
+    /// List what runs by the clock; run, enable, disable and remove it
+    Schedules(SchedulesArgs),
     /// List the models, try one, choose one, look for more
     Models(ModelsArgs),
     /// Print what was used, by model and by day, and how the budgets stand

@@ -180,6 +180,7 @@ fn lend(host: &Host, programs: &[String]) {
             tool: "shell".into(),
             caller: Caller::Model,
             session: None,
+            schedule: None,
             pattern: Some(pattern),
             expires: None,
             given: clock.now(),

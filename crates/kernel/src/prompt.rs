@@ -115,7 +115,7 @@ pub fn marked(message: &Message) -> String {
         Origin::User => text.clone(),
         Origin::Applet { slug } => format!("[applet:{slug}] {text}"),
         Origin::Agent { session } => format!("[agent:{session}] {text}"),
-        Origin::Schedule { slug } => format!("[scheduler:{slug}] {text}"),
+        Origin::Schedule { slug, .. } => format!("[scheduler:{slug}] {text}"),
     }
 }
 
@@ -358,7 +358,10 @@ mod tests {
         assert_eq!(text(Origin::User), "hi");
         assert_eq!(text(Origin::Applet { slug: "calc".into() }), "[applet:calc] hi");
         assert_eq!(text(Origin::Agent { session: "s".into() }), "[agent:s] hi");
-        assert_eq!(text(Origin::Schedule { slug: "daily".into() }), "[scheduler:daily] hi");
+        assert_eq!(
+            text(Origin::Schedule { slug: "daily".into(), errand: None }),
+            "[scheduler:daily] hi"
+        );
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub enum News {
     },
     /// The state of an applet changed; `from` is the connection that changed it.
     AppletState { session: Option<SessionId>, data: Arc<Value>, from: Option<u64> },
+    /// A schedule was changed, or has come a step further.
+    Schedules,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

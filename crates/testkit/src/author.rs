@@ -77,7 +77,7 @@ pub fn every_fact() -> Vec<Fact> {
     };
     let applet = Origin::Applet { slug: "calc".into() };
     let agent = Origin::Agent { session: "another".into() };
-    let schedule = Origin::Schedule { slug: "daily".into() };
+    let schedule = Origin::Schedule { slug: "daily".into(), errand: None };
     let used = Usage { input_tokens: u64::MAX, cost: Some(0.25), ..Usage::default() };
     let usage = Some(used);
     let mut facts = vec![

@@ -112,6 +112,8 @@ export interface Grant {
   tool: string;
   caller: string;
   sessionId?: string;
+  /** In runs of this schedule alone. */
+  scheduleSlug?: string;
   pattern?: string;
   expiresAt?: string;
   grantedAt: string;
@@ -181,7 +183,8 @@ export interface EventFrame {
 export type GlobalEvent =
   | { type: 'session.busy'; data: { sessionId: string; isBusy: boolean } }
   | { type: 'session.listChanged'; data: { reason: string; sessionId: string; unobservedCount?: number } }
-  | { type: 'approvals.changed'; data: { sessionId: string; open: number } };
+  | { type: 'approvals.changed'; data: { sessionId: string; open: number } }
+  | { type: 'schedule.changed'; data: object };
 
 export type ServerFrame =
   | EventFrame

@@ -135,7 +135,7 @@ fn user_message(message: &Message) -> Body<'_> {
         Origin::User => None,
         Origin::Applet { slug } => Some(Source::Applet { applet_slug: slug }),
         Origin::Agent { session } => Some(Source::Agent { from_session: session }),
-        Origin::Schedule { slug } => Some(Source::Scheduler { schedule_slug: slug }),
+        Origin::Schedule { slug, .. } => Some(Source::Scheduler { schedule_slug: slug }),
     };
     Body::UserMessage { content: &message.text, attachments: attachments.collect(), source }
 }
@@ -353,6 +353,7 @@ pub fn news(news: &News) -> Line {
             let session_id = session.filter(|_| from.is_none());
             write(&Frame::StateUpdate { session_id, data })
         }
+        News::Schedules => write(&Frame::GlobalEvent { event: Global::SchedulesChanged {} }),
         News::Session { session, change, .. } => write(&match change {
             Change::Created => list("created", *session, None),
             Change::Deleted => list("deleted", *session, None),

@@ -13,6 +13,7 @@ mod mounted;
 mod openapi;
 mod preferences;
 mod resume;
+mod schedules;
 mod secrets;
 mod sessions;
 mod socket;
