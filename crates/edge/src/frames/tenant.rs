@@ -30,11 +30,8 @@ pub trait Tenant: Send + Sync {
     fn shown<'a>(&'a self, frame: &'a Speaker) -> BoxFuture<'a, Result<(), String>>;
 
     /// The frame said something. What is wrong with it is told to the frame.
-    fn heard<'a>(
-        &'a self,
-        frame: &'a Speaker,
-        message: Value,
-    ) -> BoxFuture<'a, Result<(), String>>;
+    fn heard<'a>(&'a self, frame: &'a Speaker, message: Value)
+    -> BoxFuture<'a, Result<(), String>>;
 }
 
 #[derive(Debug)]

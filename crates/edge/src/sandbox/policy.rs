@@ -103,9 +103,8 @@ mod tests {
 
     #[test]
     fn declared_origins_are_added_and_anything_else_is_left_out() {
-        let listed = |sources: &[&str]| {
-            list(&sources.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>())
-        };
+        let listed =
+            |sources: &[&str]| list(&sources.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>());
         assert_eq!(
             listed(&["https://a.example", "wss://*.b.example:8443/x"]),
             " https://a.example wss://*.b.example:8443/x"
