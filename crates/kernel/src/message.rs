@@ -49,6 +49,10 @@ pub enum Origin {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         errand: Option<Errand>,
     },
+    /// Something in a window of its own.
+    App {
+        id: String,
+    },
 }
 
 /// What a run of a schedule is to be like. Only the house itself sends one on its way.
@@ -75,7 +79,7 @@ impl Origin {
     /// Whether nobody waits at a screen for the answer.
     pub fn is_unattended(&self) -> bool {
         match self {
-            Self::User | Self::Applet { .. } => false,
+            Self::User | Self::Applet { .. } | Self::App { .. } => false,
             Self::Agent { .. } | Self::Schedule { .. } => true,
         }
     }

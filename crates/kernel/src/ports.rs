@@ -97,10 +97,12 @@ pub enum Shelf {
     Schedules,
     /// What came of each time that a schedule was due.
     Runs,
+    /// What apps keep.
+    Apps,
 }
 
 impl Shelf {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Preferences,
         Self::Clients,
         Self::AppletState,
@@ -108,6 +110,7 @@ impl Shelf {
         Self::Servers,
         Self::Schedules,
         Self::Runs,
+        Self::Apps,
     ];
 
     pub fn name(self) -> &'static str {
@@ -119,6 +122,7 @@ impl Shelf {
             Self::Servers => "servers",
             Self::Schedules => "schedules",
             Self::Runs => "runs",
+            Self::Apps => "apps",
         }
     }
 }

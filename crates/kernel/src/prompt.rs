@@ -116,6 +116,7 @@ pub fn marked(message: &Message) -> String {
         Origin::Applet { slug } => format!("[applet:{slug}] {text}"),
         Origin::Agent { session } => format!("[agent:{session}] {text}"),
         Origin::Schedule { slug, .. } => format!("[scheduler:{slug}] {text}"),
+        Origin::App { id } => format!("[app:{id}] {text}"),
     }
 }
 
@@ -362,6 +363,7 @@ mod tests {
             text(Origin::Schedule { slug: "daily".into(), errand: None }),
             "[scheduler:daily] hi"
         );
+        assert_eq!(text(Origin::App { id: "demo".into() }), "[app:demo] hi");
     }
 
     #[test]

@@ -80,6 +80,7 @@ pub fn every_fact() -> Vec<Fact> {
     let schedule = Origin::Schedule { slug: "daily".into(), errand: None };
     let used = Usage { input_tokens: u64::MAX, cost: Some(0.25), ..Usage::default() };
     let usage = Some(used);
+    let app = Origin::App { id: "demo".into() };
     let mut facts = vec![
         Fact::Opened {
             cwd: "/home/me".into(),
@@ -97,6 +98,7 @@ pub fn every_fact() -> Vec<Fact> {
         Fact::Said { message: Message::from_user(""), queued: None },
         Fact::Queued(message("later", applet, Some("first"))),
         Fact::Queued(message("even later", agent, None)),
+        Fact::Queued(message("from a window", app, None)),
         Fact::StepStarted { index: u32::MAX },
         Fact::Answered(Answer {
             step: Seq(9),

@@ -2,6 +2,8 @@
 import * as api from './api';
 import { backoff, Connection, type Link } from './connection';
 import { empty, fold, marked, posted, resumed, settled, withdrawn, type Conversation } from './conversation';
+import { Frames } from '../frames/frames.svelte';
+import { Relay } from '../frames/relay';
 import { Inbox } from './inbox.svelte';
 import { Notifier } from './notify.svelte';
 import { Place } from './place';
@@ -25,6 +27,9 @@ export class Hall {
     rang: (approval) => this.notifier.tell(approval),
     refused: (error) => this.explain(error),
   });
+  private relay = new Relay((text) => this.connection.pass(text));
+  /** The windows beside the conversation. */
+  frames = new Frames(this.relay);
   link = $state<Link>('connecting');
   /** Counts the news of schedules: whoever shows them looks again. */
   scheduled = $state(0);
@@ -56,6 +61,7 @@ export class Hall {
     following: () => this.again(),
     event: (frame) => this.heard(frame),
     global: (event) => this.news(event),
+    frame: (word) => this.relay.heard(word),
   });
 
   start() {
@@ -67,9 +73,17 @@ export class Hall {
       this.observeIfNew();
     });
     this.arrive();
+    this.welcomeApp();
     this.connection.start();
     void this.refresh();
     void this.inbox.refresh();
+  }
+
+  /** Opens what `?app=` asks for, once. */
+  private welcomeApp() {
+    const app = new URLSearchParams(location.search).get('app') ?? '';
+    if (app) history.replaceState(null, '', address(this.current, this.view));
+    this.frames.start(app);
   }
 
   /** Goes to a session, or to the start page when there is no id. */
@@ -169,6 +183,7 @@ export class Hall {
   private show(id: string) {
     this.flush();
     this.current = id;
+    this.frames.turn(id);
     this.trouble = '';
     this.elsewhere = 0;
     this.standing = undefined;
@@ -260,6 +275,7 @@ export class Hall {
   private linked(link: Link) {
     this.link = link;
     if (link === 'open') this.signedOut = false;
+    if (link === 'open') this.relay.again();
     // What happened meanwhile was missed; and a refused socket does not say why, but a refused request does.
     if (link === 'connecting') return;
     this.scheduled += 1;

@@ -50,6 +50,21 @@ pub enum Frame<'a> {
         id: Option<&'a Value>,
         error: &'a str,
     },
+    /// From now on this connection hears what is said to the frame.
+    #[serde(rename = "frameHeld", rename_all = "camelCase")]
+    Held {
+        frame_id: &'a str,
+    },
+    /// There is no such frame, or no longer; another can be asked for.
+    #[serde(rename = "frameGone", rename_all = "camelCase")]
+    Gone {
+        frame_id: &'a str,
+    },
+    #[serde(rename = "frameError", rename_all = "camelCase")]
+    Refused {
+        frame_id: &'a str,
+        error: &'a str,
+    },
 }
 
 #[derive(Serialize)]
@@ -196,6 +211,8 @@ pub enum Source<'a> {
     Agent { from_session: &'a str },
     #[serde(rename_all = "camelCase")]
     Scheduler { schedule_slug: &'a str },
+    #[serde(rename_all = "camelCase")]
+    App { app_id: &'a str },
 }
 
 #[derive(Serialize)]
