@@ -5,6 +5,7 @@ mod access;
 mod bad_input;
 mod budgets;
 mod common;
+mod events;
 mod inbox;
 mod mcp;
 mod messages;
