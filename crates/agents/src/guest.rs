@@ -15,7 +15,7 @@ use futures::{
     stream::{self, BoxStream},
 };
 use kernel::{
-    ports::{Agent, Agents, Brief, ModelError, ModelInfo},
+    ports::{Agent, Agents, Brief, Known, ModelError, ModelInfo},
     update::{Failure, SessionId},
     visit::{Doing, Visit, model_of},
 };
@@ -129,6 +129,7 @@ impl Agents for Guests {
             name: format!("{name} (agent)"),
             cost: 0.0,
             payer: "its own sign-in".to_owned(),
+            known: Known::default(),
         };
         self.guests.keys().map(info).collect()
     }

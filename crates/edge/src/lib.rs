@@ -17,8 +17,14 @@ mod page;
 mod sandbox;
 mod socket;
 mod v1;
+mod welcome;
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use axum::{Router, middleware, response::IntoResponse as _, routing::get};
 use kernel::{host::Host, servers::Servers};
@@ -33,6 +39,7 @@ pub use guest::Guest;
 pub use keys::Keys;
 pub use near::{did_you_mean, near};
 use sandbox::Sandbox;
+pub use welcome::{Found, Lookout};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -78,6 +85,7 @@ struct App {
     access: Arc<Access>,
     closing: socket::Closing,
     metrics: Metrics,
+    lookout: OnceLock<Lookout>,
 }
 
 #[derive(OpenApi)]
@@ -121,7 +129,9 @@ impl Edge {
         });
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
         let frames = Arc::new(Frames::new(host.clone()));
-        let app = Arc::new(App { host, servers, clients, frames, access, closing, metrics });
+        let lookout = OnceLock::new();
+        let app =
+            Arc::new(App { host, servers, clients, frames, access, closing, metrics, lookout });
         Ok(Self { app, listener, settings, mcp: None, sandbox: None })
     }
 
@@ -139,6 +149,14 @@ impl Edge {
         frames.serve_at(listen);
         self.sandbox = Some((listener, Sandbox { frames, listen, names }));
         Ok(self)
+    }
+
+    /// Tells newcomers what is found there.
+    #[must_use]
+    pub fn with_lookout(self, lookout: Lookout) -> Self {
+        // The first is the one that counts.
+        self.app.lookout.set(lookout).ok();
+        self
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -186,6 +204,7 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
     let described = OpenApiRouter::with_openapi(Described::openapi())
         .merge(caco::routes())
         .merge(v1::routes())
+        .routes(routes!(welcome::welcome))
         .routes(routes!(briefing::show))
         .routes(routes!(briefing::change))
         .routes(routes!(operate::log))

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::update::Seq;
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     pub text: String,
@@ -18,6 +20,10 @@ pub struct Message {
     /// The sender's own name for this message: saying it again under the same name changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// The message in this session that it is said instead of: that one is taken back, with all
+    /// that came after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<Seq>,
 }
 
 impl Message {
@@ -28,6 +34,7 @@ impl Message {
             attachments: Vec::new(),
             flow: String::new(),
             key: None,
+            replaces: None,
         }
     }
 }
@@ -72,7 +79,7 @@ impl Origin {
     pub fn errand(&self) -> Option<(&str, Errand)> {
         match self {
             Self::Schedule { slug, errand } => errand.map(|errand| (slug.as_str(), errand)),
-            Self::User | Self::Applet { .. } | Self::Agent { .. } => None,
+            Self::User | Self::Applet { .. } | Self::Agent { .. } | Self::App { .. } => None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kernel::ports::{ModelInfo, Models as _};
+use kernel::ports::{Known, ModelInfo, Models as _};
 use models::{Kind, Problem, ProviderSettings};
 
 use crate::{
@@ -13,7 +13,8 @@ use crate::{
 
 fn info(id: &str, name: &str) -> ModelInfo {
     let payer = "nobody: it runs on this machine";
-    ModelInfo { id: id.into(), name: name.into(), cost: 0.0, payer: payer.into() }
+    let known = Known::default();
+    ModelInfo { id: id.into(), name: name.into(), cost: 0.0, payer: payer.into(), known }
 }
 
 #[tokio::test]
@@ -30,10 +31,11 @@ async fn a_provider_is_asked_once_and_one_that_is_down_hides_no_other() {
     for _ in 0..2 {
         let listed = soon(lineup.list()).await.unwrap();
         assert_eq!(listed[0].id, "demo");
+        let known = Known { window: Some(4096), ..Known::default() };
         let expected = [
             info("named/best", "best (named)"),
             info("up/big", "big (up)"),
-            info("up/small", "small (up)"),
+            ModelInfo { known, ..info("up/small", "small (up)") },
         ];
         assert_eq!(listed[1..], expected);
     }
