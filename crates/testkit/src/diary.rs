@@ -1,0 +1,43 @@
+//! A long past for a reader: numbered turns of every length, so that each can be told from the next.
+
+use kernel::update::{Answer, Fact, Message, Outcome, Output, Seq, ToolRequest};
+use serde_json::json;
+
+/// How many facts a turn of the diary has.
+pub const FACTS: u64 = 7;
+
+/// The opening of a session whose diary is written, which is its first fact.
+pub fn opened(cwd: &str) -> Fact {
+    let (cwd, model) = (cwd.to_owned(), "demo".to_owned());
+    Fact::Opened { cwd, model, name: "A long diary".to_owned(), parent: None }
+}
+
+/// The turn of this number, whose first fact has this place: a question, a call of a tool and an
+/// answer.
+pub fn turn(number: u64, first: Seq) -> [Fact; FACTS as usize] {
+    let call = format!("call-{number}");
+    let args = json!({ "path": format!("day-{number}.md") });
+    let request = ToolRequest {
+        id: call.clone(),
+        name: "read_file".to_owned(),
+        args,
+        title: format!("Reading day-{number}.md"),
+    };
+    let asking = Answer { calls: vec![request], ..Answer::to(Seq(first.0 + 1)) };
+    let text = format!("Answer {number}. {}", "It was a quiet day. ".repeat(length(number)));
+    let question = Message::from_user(format!("Question {number}"));
+    [
+        Fact::Said { message: question, queued: None },
+        Fact::StepStarted { index: 0 },
+        Fact::Answered(asking),
+        Fact::ToolReturned { call, output: Output::done(format!("Day {number}.\nNothing.")) },
+        Fact::StepStarted { index: 1 },
+        Fact::Answered(Answer { text, ..Answer::to(Seq(first.0 + 4)) }),
+        Fact::TurnEnded(Outcome::Finished),
+    ]
+}
+
+/// Mostly short, now and then long, never in step with a page.
+fn length(number: u64) -> usize {
+    usize::try_from(number * 7 % 13 * if number.is_multiple_of(17) { 9 } else { 1 }).unwrap_or(1)
+}
