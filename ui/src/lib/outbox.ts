@@ -14,6 +14,8 @@ export interface Letter {
   at: number;
   /** Why the server would not have it. It stays until the person decides. */
   refused?: string;
+  /** What the server did with it: a last word to other tabs before the letter goes. */
+  taken?: 'said' | 'queued';
 }
 
 export interface Shelf {
@@ -68,6 +70,11 @@ export class Outbox {
     for (const letter of this.letters()) if (letter.sessionId === sessionId) this.shelf.remove(letter.key);
   }
 
+  /** Clears away what a page that ended in the middle of it has left. */
+  tidy() {
+    for (const letter of this.letters()) if (letter.taken) this.shelf.remove(letter.key);
+  }
+
   /** Sends what waits, until nothing does. */
   async run() {
     if (this.running) return;
@@ -80,7 +87,7 @@ export class Outbox {
   }
 
   private next(): Letter | undefined {
-    return this.letters().find((letter) => letter.refused === undefined);
+    return this.letters().find((letter) => letter.refused === undefined && letter.taken === undefined);
   }
 
   private async empty() {
@@ -95,6 +102,7 @@ export class Outbox {
   private async sent(letter: Letter): Promise<boolean> {
     try {
       const answer = await this.post.deliver(letter);
+      this.shelf.put({ ...letter, taken: answer.queued ? 'queued' : 'said' });
       this.shelf.remove(letter.key);
       this.post.accepted(letter, answer);
       return true;

@@ -40,6 +40,7 @@ export class Threads {
 
   /** Sends what was written before the page was loaded. */
   start() {
+    this.outbox.tidy();
     void this.outbox.run();
   }
 
@@ -112,7 +113,8 @@ export class Threads {
   private shelved(key: string, letter: Letter | undefined) {
     this.patience.wake();
     void this.outbox.run();
-    if (!letter) return this.withdraw(key);
+    if (!letter) return this.withdraw(key, ['sending', 'failed']);
+    if (letter.taken) return void this.mark(key, letter.taken === 'queued' ? 'waiting' : 'taken');
     const start = this.threads.get('');
     const isHere = start?.conversation.waiting.some((it) => it.key === key);
     if (start && isHere && !letter.sessionId.startsWith(UNMADE)) this.made(start.id, letter.sessionId);
@@ -125,12 +127,14 @@ export class Threads {
     return reason;
   }
 
-  private withdraw(key: string) {
-    for (const thread of this.with(key)) thread.change((it) => withdrawn(it, key));
+  private withdraw(key: string, states?: Waiting['state'][]) {
+    for (const thread of this.with(key, states)) thread.change((it) => withdrawn(it, key));
   }
 
-  private with(key: string): Thread[] {
-    return [...this.threads.values()].filter((thread) => thread.conversation.waiting.some((it) => it.key === key));
+  /** The threads that show this letter, in one of these states if any are named. */
+  private with(key: string, states?: Waiting['state'][]): Thread[] {
+    const shows = (it: Waiting) => it.key === key && (!states || states.includes(it.state));
+    return [...this.threads.values()].filter((thread) => thread.conversation.waiting.some(shows));
   }
 }
 
