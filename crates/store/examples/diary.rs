@@ -5,12 +5,9 @@
 
 use std::{env, path::Path};
 
-use kernel::{ports::Log as _, update::Seq};
+use kernel::ports::Log as _;
 use store::Store;
 use testkit::{Author, diary};
-
-/// How many turns are stored at once.
-const TOGETHER: u64 = 50;
 
 #[tokio::main]
 async fn main() {
@@ -19,15 +16,10 @@ async fn main() {
         println!("usage: diary <directory> <facts>");
         return;
     };
-    let turns = facts.parse::<u64>().unwrap() / diary::FACTS;
+    let turns = diary::turns(facts.parse().unwrap());
     let store = Store::open(Path::new(directory)).unwrap();
     let mut author = Author::new(1);
-    store.append(author.batch([diary::opened("/home/person")])).await.unwrap();
-    for begin in (1..=turns).step_by(TOGETHER as usize) {
-        let first = author.state.last.0 + 1;
-        let numbers = begin..=turns.min(begin + TOGETHER - 1);
-        let place = |number| Seq(first + (number - begin) * diary::FACTS);
-        let batch = author.batch(numbers.flat_map(|number| diary::turn(number, place(number))));
+    for batch in diary::batches(&mut author, turns) {
         store.append(batch).await.unwrap();
     }
     println!("{} {turns}", author.session);

@@ -1,20 +1,45 @@
 //! A long past for a reader: numbered turns of every length, so that each can be told from the next.
 
-use kernel::update::{Answer, Fact, Message, Outcome, Output, Seq, ToolRequest};
+use kernel::{
+    ports::Batch,
+    update::{Answer, Fact, Message, Outcome, Output, Seq, ToolRequest},
+};
 use serde_json::json;
 
-/// How many facts a turn of the diary has.
-pub const FACTS: u64 = 7;
+use crate::Author;
 
-/// The opening of a session whose diary is written, which is its first fact.
-pub fn opened(cwd: &str) -> Fact {
-    let (cwd, model) = (cwd.to_owned(), "demo".to_owned());
+/// How many facts a turn has.
+const FACTS: u64 = 7;
+/// How many turns are stored at once.
+const TOGETHER: u64 = 50;
+
+/// How many turns so many facts are.
+pub fn turns(facts: u64) -> u64 {
+    facts / FACTS
+}
+
+/// Everything there is to store of a session with so many turns.
+pub fn batches(author: &mut Author, turns: u64) -> Vec<Batch> {
+    let mut batches = vec![author.batch([opened()])];
+    let mut number = 1;
+    while number <= turns {
+        let last = turns.min(number + TOGETHER - 1);
+        let first = author.state.last.0 + 1;
+        let turns = (number..=last).zip((first..).step_by(FACTS as usize));
+        batches.push(author.batch(turns.flat_map(|(number, first)| turn(number, Seq(first)))));
+        number = last + 1;
+    }
+    batches
+}
+
+fn opened() -> Fact {
+    let (cwd, model) = ("/home/person".to_owned(), "demo".to_owned());
     Fact::Opened { cwd, model, name: "A long diary".to_owned(), parent: None }
 }
 
 /// The turn of this number, whose first fact has this place: a question, a call of a tool and an
 /// answer.
-pub fn turn(number: u64, first: Seq) -> [Fact; FACTS as usize] {
+fn turn(number: u64, first: Seq) -> [Fact; FACTS as usize] {
     let call = format!("call-{number}");
     let args = json!({ "path": format!("day-{number}.md") });
     let request = ToolRequest {
