@@ -1,15 +1,17 @@
-//! Walking back through a session's log, from any place towards its beginning.
+//! Walking back through a session's log, past what was taken back, towards its beginning.
 
 use std::vec;
 
 use crate::{
     ports::{Log, StoreError},
-    update::{Entry, Seq, SessionId},
+    update::{Entry, Fact, Seq, SessionId},
 };
 
 const PAGE: usize = 128;
+/// Behind every fact there is.
+pub const END: Seq = Seq(u64::MAX >> 1);
 
-/// The facts before a place, newest first, read page by page.
+/// The facts before a place that still count, newest first, read page by page.
 pub struct Back<'a> {
     log: &'a dyn Log,
     session: SessionId,
@@ -22,11 +24,21 @@ impl<'a> Back<'a> {
         Self { log, session, before, page: Vec::new().into_iter() }
     }
 
-    /// The next older fact; `None` at the beginning of the log.
+    /// What comes next comes before this.
+    pub fn place(&self) -> Seq {
+        self.before
+    }
+
+    /// The next older fact; `None` at the beginning of the log. Behind a [`Fact::Rewound`] comes what
+    /// was before all that it took back.
     pub async fn next(&mut self) -> Result<Option<Entry>, StoreError> {
         loop {
-            if let Some(entry) = self.page.next() {
-                self.before = entry.seq;
+            let before = self.before;
+            if let Some(entry) = self.page.find(|entry| entry.seq < before) {
+                self.before = match entry.fact {
+                    Fact::Rewound { before, .. } => before.min(entry.seq),
+                    _ => entry.seq,
+                };
                 return Ok(Some(entry));
             }
             let page = self.log.read_back(self.session, self.before, PAGE).await?;

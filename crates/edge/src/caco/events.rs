@@ -55,7 +55,7 @@ pub struct EventPage {
 /// The events of a session, a page at a time
 ///
 /// Without `before`, the newest. A page begins with a message where one is not far. Pieces of
-/// text are not kept and do not appear.
+/// text are not kept and do not appear; nor does what was taken back.
 #[utoipa::path(get, path = "/api/sessions/{id}/events", tag = "sessions",
     params(SessionPath, Which),
     responses((status = 200, body = EventPage), (status = 400, body = ErrorBody),
@@ -88,7 +88,8 @@ struct Page {
 }
 
 struct Told {
-    seq: Seq,
+    /// Where to read on.
+    before: Seq,
     /// Whether something begins here.
     begins: bool,
     lines: Vec<Line>,
@@ -113,8 +114,8 @@ impl Page {
                 page.more = true;
                 break;
             }
-            let begins = matches!(entry.fact, Fact::Said { .. });
-            page.told.push(Told { seq: entry.seq, begins, lines });
+            let begins = matches!(entry.fact, Fact::Said { .. } | Fact::Rewound { .. });
+            page.told.push(Told { before: back.place(), begins, lines });
         }
         page.begin_well();
         Ok(page)
@@ -133,7 +134,7 @@ impl Page {
         let frames = self.told.iter().rev().flat_map(|told| &told.lines);
         let frames: Vec<&str> = frames.map(|line| line.text.as_str()).collect();
         let oldest = self.told.last().filter(|_| self.more);
-        let before = oldest.map_or_else(|| "null".to_owned(), |told| told.seq.0.to_string());
+        let before = oldest.map_or_else(|| "null".to_owned(), |told| told.before.0.to_string());
         let mut body = format!(r#"{{"frames":[{}]"#, frames.join(","));
         // Cannot fail: it is a text that is written to.
         write!(body, r#","before":{before},"last":{}}}"#, last.0).ok();

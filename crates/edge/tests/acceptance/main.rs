@@ -14,6 +14,7 @@ mod mounted;
 mod openapi;
 mod preferences;
 mod resume;
+mod rewinding;
 mod secrets;
 mod sessions;
 mod socket;
