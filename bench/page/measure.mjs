@@ -129,7 +129,9 @@ async function scroll(storageState) {
   return result;
 }
 
-const count = (page) => page.evaluate(() => document.querySelectorAll('*').length);
+function count(page) {
+  return page.evaluate(() => document.querySelectorAll('*').length);
+}
 
 async function memory(devtools) {
   await devtools.send('HeapProfiler.collectGarbage');

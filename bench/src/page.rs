@@ -15,7 +15,8 @@ use crate::{seed, server::Server, table::Row};
 const FACTS: u64 = 50_000;
 
 pub fn measure() -> anyhow::Result<Vec<Row>> {
-    let browser = env::var_os("CHROMIUM_BIN").map_or_else(|| "/usr/bin/chromium".into(), PathBuf::from);
+    let browser =
+        env::var_os("CHROMIUM_BIN").map_or_else(|| "/usr/bin/chromium".into(), PathBuf::from);
     if let Some(missing) = missing(&browser) {
         eprintln!("leaving out the page: {missing}");
         return Ok(Vec::new());
@@ -47,10 +48,18 @@ fn rows(found: &Value) -> anyhow::Result<Vec<Row>> {
             .at_most(1000.0),
         Row::new("page: elements in the document, session open", number("nodes")?, "")
             .at_most(3000.0),
-        Row::new("page: the same after scrolling through 5,000 items", number("scrolledNodes")?, "")
-            .at_most(3000.0),
+        Row::new(
+            "page: the same after scrolling through 5,000 items",
+            number("scrolledNodes")?,
+            "",
+        )
+        .at_most(3000.0),
         Row::new("page: memory of scripts, session open", number("heap")?, "MB"),
-        Row::new("page: the same after scrolling through 5,000 items", number("scrolledHeap")?, "MB"),
+        Row::new(
+            "page: the same after scrolling through 5,000 items",
+            number("scrolledHeap")?,
+            "MB",
+        ),
         Row::new("page: frames a second while scrolling", number("frames")?, "").at_least(55.0),
     ])
 }
@@ -66,7 +75,8 @@ fn missing(browser: &Path) -> Option<String> {
         return Some("no node to drive the browser with".to_owned());
     }
     let driver = home().join("../ui/node_modules/playwright-core");
-    (!driver.exists()).then(|| "nothing to drive the browser with; `make page` installs it".to_owned())
+    (!driver.exists())
+        .then(|| "nothing to drive the browser with; `make page` installs it".to_owned())
 }
 
 fn script() -> PathBuf {

@@ -9,13 +9,13 @@ use serde_json::json;
 use crate::Author;
 
 /// How many facts a turn has.
-const FACTS: u64 = 7;
+const FACTS: usize = 7;
 /// How many turns are stored at once.
 const TOGETHER: u64 = 50;
 
 /// How many turns so many facts are.
 pub fn turns(facts: u64) -> u64 {
-    facts / FACTS
+    facts / FACTS as u64
 }
 
 /// Everything there is to store of a session with so many turns.
@@ -25,7 +25,7 @@ pub fn batches(author: &mut Author, turns: u64) -> Vec<Batch> {
     while number <= turns {
         let last = turns.min(number + TOGETHER - 1);
         let first = author.state.last.0 + 1;
-        let turns = (number..=last).zip((first..).step_by(FACTS as usize));
+        let turns = (number..=last).zip((first..).step_by(FACTS));
         batches.push(author.batch(turns.flat_map(|(number, first)| turn(number, Seq(first)))));
         number = last + 1;
     }
@@ -39,7 +39,7 @@ fn opened() -> Fact {
 
 /// The turn of this number, whose first fact has this place: a question, a call of a tool and an
 /// answer.
-fn turn(number: u64, first: Seq) -> [Fact; FACTS as usize] {
+fn turn(number: u64, first: Seq) -> [Fact; FACTS] {
     let call = format!("call-{number}");
     let args = json!({ "path": format!("day-{number}.md") });
     let request = ToolRequest {

@@ -53,9 +53,9 @@ export function tied(conversation: Conversation, loose: SessionEvent[]): Convers
   return draft;
 }
 
-/** What is left when everything from this number on was taken back. */
-export function takenBack(conversation: Conversation, before: number): Conversation {
-  const items = conversation.items.filter((item) => item.at < before);
+/** What is left when everything from one number on was taken back, up to another if more came after that. */
+export function takenBack(conversation: Conversation, before: number, until = Infinity): Conversation {
+  const items = conversation.items.filter((item) => item.at < before || item.at >= until);
   return items.length === conversation.items.length ? conversation : { ...conversation, items };
 }
 

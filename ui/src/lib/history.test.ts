@@ -18,7 +18,7 @@ import {
   type Past,
 } from './history';
 import { answer, facts, idle, message, said, toolDone, toolStart } from './transcript';
-import type { EventFrame, EventsAnswer, SessionEvent } from './wire';
+import type { EventFrame, EventsAnswer, NumberedEvent, SessionEvent } from './wire';
 
 /** Turns of a question, a tool whose result is a fact of its own, and an answer. */
 function turns(count: number): EventFrame[] {
@@ -157,17 +157,35 @@ describe('a past that grows', () => {
 
 describe('taking back', () => {
   const frames = turns(60);
-  const third = frames.find((frame) => frame.event.id === 'u3')!.seq!;
+  const seq = (id: string) => frames.find((frame) => frame.event.id === id)!.seq!;
+  const back = (before: number, seq?: number) => [{ type: 'session.rewound', data: { before }, seq }] as NumberedEvent[];
 
   test('everything from a number on goes, in every part', () => {
     const past = readAll(opened(serve(frames, Infinity, 30), [], 40), frames, 'end', 30);
-    expect(items(rewound(past, third)).at(-1)).toEqual({ kind: 'answer', id: 'm2', state: '' });
+    expect(items(rewound(past, back(seq('u3')))).at(-1)).toEqual({ kind: 'answer', id: 'm2', state: '' });
   });
 
-  test('what is not at hand takes up no more room than what is left of it', () => {
+  test('what is not at hand is not asked for beyond that number', () => {
     const past = opened(serve(frames, Infinity, 30), [], 40);
-    const before = gaps(past)[0]!;
-    expect(gaps(rewound(past, before.high / 2))[0]!.height).toBe(before.height / 2);
-    expect(items(rewound(past, 1))).toEqual([]);
+    const [before] = gaps(past);
+    const half = before!.high / 2;
+    const [after] = gaps(rewound(past, back(half)));
+    expect(after).toMatchObject({ low: 0, high: half, height: before!.height / 2 });
+    expect(items(rewound(past, back(1)))).toEqual([]);
+  });
+
+  test('a part that tells of it corrects those that were fetched before it', () => {
+    const past = opened(serve(frames, Infinity, 30), [], 40);
+    const [gap] = gaps(past);
+    // Its beginning was looked at first, and what came later took back all from the third question to the ninth.
+    const first = filled(past, gap!, 61, serve(frames, 61, 100));
+    expect(items(first)).toContainEqual({ kind: 'said', id: 'u5', state: '' });
+    const told = { ...message(back(seq('u3'))[0]!), seq: seq('u9') };
+    const later = frames.filter((frame) => (frame.seq ?? 0) > seq('u9'));
+    const [rest] = gaps(first);
+    const page = { ...serve(later, rest!.high, 30), before: 61 };
+    const corrected = items(filled(first, rest!, rest!.high, { ...page, frames: [told, ...page.frames] }));
+    expect(corrected.filter(({ kind }) => kind === 'said').map(({ id }) => id).slice(0, 3)).toEqual(['u0', 'u1', 'u2']);
+    expect(corrected).not.toContainEqual({ kind: 'said', id: 'u5', state: '' });
   });
 });

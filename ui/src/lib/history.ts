@@ -57,13 +57,22 @@ export function grown(past: Past, conversation: Conversation): Past {
   return cut(tie([...past.slice(0, -1), { ...end, conversation }]));
 }
 
-/** The past without what was taken back. */
-export function rewound(past: Past, before: number): Past {
-  return past.map((part) => {
-    if (part.high <= before) return part;
-    if (part.kind === 'chapter') return { ...part, conversation: takenBack(part.conversation, before) };
-    const left = Math.max(0, before - part.low) / (part.high - part.low);
-    return gap(part.low, part.high, part.height * left);
+/** The past without what these events took back. It is not asked for again, as it would come. */
+export function rewound(past: Past, events: NumberedEvent[]): Past {
+  return events.reduce((left, { type, data, seq = Infinity }) => {
+    return type === 'session.rewound' ? without(left, (data as { before: number }).before, seq) : left;
+  }, past);
+}
+
+function without(past: Past, before: number, until: number): Past {
+  return past.flatMap((part, at): Part[] => {
+    const isEnd = at === past.length - 1;
+    if (part.high <= before || part.low >= until) return [part];
+    if (!isEnd && part.low >= before && part.high <= until) return [];
+    if (part.kind === 'chapter') return [{ ...part, conversation: takenBack(part.conversation, before, until) }];
+    // What came after it is fetched from the end, and the server leaves out the rest.
+    if (part.high > until) return [part];
+    return [gap(part.low, before, (part.height * (before - part.low)) / (part.high - part.low))];
   });
 }
 
@@ -85,7 +94,7 @@ export function filled(past: Past, asked: Gap, before: number, page: EventsAnswe
   if (low > asked.low) parts.push(gap(asked.low, low, share(asked.low, low)));
   parts.push(chapter(low, before, fold({ ...empty, last: low }, events)));
   if (before < asked.high) parts.push(gap(before, asked.high, share(before, asked.high)));
-  return tie([...past.slice(0, at), ...parts, ...past.slice(at + 1)]);
+  return rewound(tie([...past.slice(0, at), ...parts, ...past.slice(at + 1)]), events);
 }
 
 /** The past without a chapter that is far away; it can be fetched again. The end is never let go. */

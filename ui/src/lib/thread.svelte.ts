@@ -33,8 +33,7 @@ export class Thread {
   }
 
   hear(events: NumberedEvent[]) {
-    for (const event of events)
-      if (event.type === 'session.rewound') this.past = rewound(this.past, (event.data as { before: number }).before);
+    this.past = rewound(this.past, events);
     this.change((it) => fold(it, events));
   }
 
