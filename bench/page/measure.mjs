@@ -12,7 +12,13 @@ const SCROLLED = Math.floor(5_000 / 3);
 
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--enable-precise-memory-info'],
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--enable-precise-memory-info',
+  ],
 });
 try {
   const first = await browser.newContext();
@@ -90,7 +96,8 @@ async function opened(page) {
         const last = [...(log?.querySelectorAll('article') ?? [])].at(-1);
         const isSeen = last && last.getBoundingClientRect().top < innerHeight;
         // What is there in this frame is on the screen with the next.
-        if (isSeen && last.textContent.includes(`Answer ${turns}.`)) requestAnimationFrame(() => accept(performance.now() - begun));
+        if (isSeen && last.textContent.includes(`Answer ${turns}.`))
+          requestAnimationFrame(() => accept(performance.now() - begun));
         else requestAnimationFrame(look);
       };
       look();
@@ -106,24 +113,27 @@ async function scroll(storageState) {
   await page.goto(origin);
   await opened(page);
   const [nodes, heap] = [await count(page), await memory(devtools)];
-  const frames = await page.evaluate((target) => {
-    const log = document.querySelector('[role=log]');
-    const begun = performance.now();
-    let drawn = 0;
-    const oldest = () => {
-      const found = log.textContent.match(/Question (\d+)/);
-      return found ? Number(found[1]) : Infinity;
-    };
-    return new Promise((accept) => {
-      const step = () => {
-        drawn += 1;
-        log.scrollTop -= 240;
-        if (drawn % 30 === 0 && oldest() <= target) accept((drawn * 1000) / (performance.now() - begun));
-        else requestAnimationFrame(step);
+  const frames = await page.evaluate(
+    (target) => {
+      const log = document.querySelector('[role=log]');
+      const begun = performance.now();
+      let drawn = 0;
+      const oldest = () => {
+        const found = log.textContent.match(/Question (\d+)/);
+        return found ? Number(found[1]) : Infinity;
       };
-      requestAnimationFrame(step);
-    });
-  }, Number(turns) - SCROLLED);
+      return new Promise((accept) => {
+        const step = () => {
+          drawn += 1;
+          log.scrollTop -= 240;
+          if (drawn % 30 === 0 && oldest() <= target) accept((drawn * 1000) / (performance.now() - begun));
+          else requestAnimationFrame(step);
+        };
+        requestAnimationFrame(step);
+      });
+    },
+    Number(turns) - SCROLLED,
+  );
   const result = { nodes, heap, frames, scrolledNodes: await count(page), scrolledHeap: await memory(devtools) };
   await context.close();
   return result;

@@ -1,4 +1,4 @@
-//! What the page costs a browser: how much it loads, how soon it is there, and how it bears a long past.
+//! What the page costs a browser: how much it loads, how soon it is there, how it bears a long past.
 
 use std::{
     env,

@@ -32,7 +32,8 @@ afterEach(async () => {
   assert.deepEqual(complaints, [], 'the console complained');
 });
 
-const question = (number) => guest.log.getByRole('article', { name: 'You' }).getByText(`Question ${number}`, { exact: true });
+const question = (number) =>
+  guest.log.getByRole('article', { name: 'You' }).getByText(`Question ${number}`, { exact: true });
 const nodes = () => guest.page.evaluate(() => document.querySelectorAll('*').length);
 const scroll = (how) => guest.log.evaluate(how);
 
@@ -81,10 +82,15 @@ test('scrolling up shows every message in order, and leaves what is looked at in
     });
     assert.ok(Math.abs(moved) <= 1, `what was looked at moved by ${moved} pixels in step ${step}`);
     const now = await numbers();
-    assert.deepEqual(now, now.toSorted((a, b) => a - b), 'in order');
+    assert.deepEqual(
+      now,
+      now.toSorted((a, b) => a - b),
+      'in order',
+    );
     for (const number of now) seen.add(number);
   }
-  for (let number = session.turns - 60; number <= session.turns; number += 1) assert.ok(seen.has(number), `${number} was skipped`);
+  for (let number = session.turns - 60; number <= session.turns; number += 1)
+    assert.ok(seen.has(number), `${number} was skipped`);
   assert.ok((await nodes()) < NODES, `${await nodes()} elements`);
 });
 

@@ -1,6 +1,7 @@
 // The server dies and comes back under an open page, and the conversation is neither lost nor doubled.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { inspect, looks } from './inspect.mjs';
 import { Server } from './server.mjs';
 import { eventually, launch, signIn, visit } from './visit.mjs';
 
@@ -104,7 +105,10 @@ test('what was written while offline goes in order, without what was removed', a
   await context.setOffline(true);
   for (const text of ['First', 'Second', 'Third']) await guest.say(text);
   const second = guest.log.getByRole('article', { name: 'You, sending' }).filter({ hasText: 'Second' });
-  await guest.log.getByText(/Not sent yet/).first().waitFor();
+  await guest.log
+    .getByText(/Not sent yet/)
+    .first()
+    .waitFor();
   await guest.log.getByRole('article', { name: 'You, sending' }).filter({ hasText: 'Third' }).waitFor();
   await second.getByRole('button', { name: 'Remove' }).click();
   await second.waitFor({ state: 'detached' });
@@ -119,7 +123,10 @@ test('what was written outlives the page it was written on', async () => {
   await guest.page.getByText('Reconnecting').waitFor();
   await guest.say('One for later');
   await guest.say('Two for later');
-  await guest.log.getByText(/Not sent yet/).nth(1).waitFor();
+  await guest.log
+    .getByText(/Not sent yet/)
+    .nth(1)
+    .waitFor();
   guest.foresee(/./);
   await guest.page.reload().catch(() => 'nobody is there');
   await server.restart();
@@ -171,7 +178,9 @@ test('a session begun while the server is away is made once, with all that was w
   await server.restart();
   await eventually(() => assert.match(guest.page.url(), /session=/));
   await delivered(guest, ['Hello?', 'Anybody home?']);
-  await eventually(async () => assert.equal(await guest.sessions.getByRole('link').filter({ hasText: 'Hello?' }).count(), 1));
+  await eventually(async () =>
+    assert.equal(await guest.sessions.getByRole('link').filter({ hasText: 'Hello?' }).count(), 1),
+  );
 });
 
 test('tabs stay in step: what is renamed, seen or deleted in one is so in the other', async () => {
@@ -187,3 +196,41 @@ test('tabs stay in step: what is renamed, seen or deleted in one is so in the ot
   await guest.page.getByRole('button', { name: 'Delete', exact: true }).click();
   await second.sessions.getByRole('link', { name: 'Shared' }).waitFor({ state: 'detached' });
 });
+
+test('what is taken back elsewhere goes here too, with all that followed it', async () => {
+  await guest.ask('Keep this');
+  await guest.ask('Not this');
+  await guest.ask('Nor this');
+  await guest.page.evaluate(async () => {
+    const address = `/api/sessions/${new URLSearchParams(location.search).get('session')}`;
+    const { frames } = await (await fetch(`${address}/events`)).json();
+    const replaces = frames.find(({ event }) => event.data.content === 'Not this').seq;
+    const body = JSON.stringify({ prompt: 'But this', replaces });
+    await fetch(`${address}/messages`, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } });
+  });
+  await eventually(async () => assert.deepEqual(await guest.mine.allInnerTexts(), ['Keep this', 'But this']));
+  await guest.idle();
+  await showsWhatTheServerKnows();
+});
+
+for (const { name, options } of looks) {
+  test(`a lost connection in ${name}`, async () => {
+    await guest.ask('Before the crash');
+    const reader = await visit(
+      await browser.newContext({ storageState: await context.storageState(), ...options }),
+      guest.page.url(),
+    );
+    reader.foresee(/ERR_CONNECTION|WebSocket connection to/);
+    await reader.finished.first().waitFor();
+    await server.kill();
+    await reader.page.getByText('Reconnecting').waitFor();
+    await reader.say('And this, as soon as you can be reached again.');
+    await reader.say('It is about the porch.');
+    await reader.log
+      .getByText(/Not sent yet/)
+      .nth(1)
+      .waitFor();
+    await inspect(reader, `away-${name}`);
+    await reader.page.context().close();
+  });
+}

@@ -114,7 +114,11 @@ describe('a past that grows', () => {
   const tell = (past: Past, events: SessionEvent[]) => grown(past, fold(newest(past).conversation, events));
 
   test('a result that comes later reaches its call in an earlier part', () => {
-    const frames = facts([[message(said('read'))], [message(toolStart('c1', 'read'))], [message(toolDone('c1', 'text'))]]);
+    const frames = facts([
+      [message(said('read'))],
+      [message(toolStart('c1', 'read'))],
+      [message(toolDone('c1', 'text'))],
+    ]);
     const late = opened(serve(frames, Infinity, 1), [], 40);
     const [gap] = gaps(late);
     const past = filled(late, gap!, gap!.high, serve(frames, gap!.high, 2));
@@ -148,7 +152,9 @@ describe('a past that grows', () => {
   test('a plan that is under way stays at hand when the end is cut', () => {
     const plan = { type: 'task.created', data: { task: { id: 'p', title: 'Plan', steps: [] } }, id: 'p' };
     let past = tell(unwritten(), [{ ...said('go'), seq: 1 } as SessionEvent, plan]);
-    const many = numbered(turns(LONG / 2)).map((event) => (event.seq === undefined ? event : { ...event, seq: event.seq + 5 }));
+    const many = numbered(turns(LONG / 2)).map((event) =>
+      event.seq === undefined ? event : { ...event, seq: event.seq + 5 },
+    );
     past = tell(past, many);
     expect(past.length).toBeGreaterThan(1);
     expect(newest(past).conversation.items[0]).toMatchObject({ kind: 'plan', id: 'p', begun: false });
@@ -158,7 +164,8 @@ describe('a past that grows', () => {
 describe('taking back', () => {
   const frames = turns(60);
   const seq = (id: string) => frames.find((frame) => frame.event.id === id)!.seq!;
-  const back = (before: number, seq?: number) => [{ type: 'session.rewound', data: { before }, seq }] as NumberedEvent[];
+  const back = (before: number, seq?: number) =>
+    [{ type: 'session.rewound', data: { before }, seq }] as NumberedEvent[];
 
   test('everything from a number on goes, in every part', () => {
     const past = readAll(opened(serve(frames, Infinity, 30), [], 40), frames, 'end', 30);
@@ -185,7 +192,12 @@ describe('taking back', () => {
     const [rest] = gaps(first);
     const page = { ...serve(later, rest!.high, 30), before: 61 };
     const corrected = items(filled(first, rest!, rest!.high, { ...page, frames: [told, ...page.frames] }));
-    expect(corrected.filter(({ kind }) => kind === 'said').map(({ id }) => id).slice(0, 3)).toEqual(['u0', 'u1', 'u2']);
+    expect(
+      corrected
+        .filter(({ kind }) => kind === 'said')
+        .map(({ id }) => id)
+        .slice(0, 3),
+    ).toEqual(['u0', 'u1', 'u2']);
     expect(corrected).not.toContainEqual({ kind: 'said', id: 'u5', state: '' });
   });
 });

@@ -136,11 +136,7 @@ function cut(past: Past): Past {
   const later = carried.map((item) => ({ ...item, begun: false }) as Item);
   const before = { ...empty, items: items.slice(0, at), loose: end.conversation.loose, last: first.at - 1 };
   const after = { ...end.conversation, items: [...later, ...items.slice(at)], loose: [] };
-  return [
-    ...past.slice(0, -1),
-    { ...end, high: first.at, conversation: before },
-    chapter(first.at, Infinity, after),
-  ];
+  return [...past.slice(0, -1), { ...end, high: first.at, conversation: before }, chapter(first.at, Infinity, after)];
 }
 
 /** Without what belongs to facts before this number. Of several frames of a fact only the last has it. */

@@ -91,7 +91,7 @@ export class Outbox {
   }
 
   private async empty() {
-    for (let attempts = 0; ; ) {
+    for (let attempts = 0; ;) {
       const letter = this.next();
       if (!letter) return;
       if (await this.sent(letter)) attempts = 0;

@@ -7,7 +7,11 @@ import { answer, delta, said } from './transcript';
 
 const sized = (heights: number[]): Float64Array =>
   tops(
-    heights.map((height, at): Row => ({ kind: 'gap', key: `${at}`, gap: { kind: 'gap', key: `${at}`, low: 0, high: 1, height } })),
+    heights.map((height, at): Row => ({
+      kind: 'gap',
+      key: `${at}`,
+      gap: { kind: 'gap', key: `${at}`, low: 0, high: 1, height },
+    })),
     guessed,
   );
 
@@ -79,5 +83,12 @@ test('of many parts the far ones are let go, and the newest never is', () => {
   const places = tops(rows, () => FAR);
   const near = { top: 0, bottom: 800 };
   expect(faraway(past, rows, places, near)).toEqual({ chapter: past[2], height: FAR, keys: [rows[2]!.key] });
-  expect(faraway(past.slice(2), rows.slice(2), tops(rows.slice(2), () => FAR), near)).toBeUndefined();
+  expect(
+    faraway(
+      past.slice(2),
+      rows.slice(2),
+      tops(rows.slice(2), () => FAR),
+      near,
+    ),
+  ).toBeUndefined();
 });
