@@ -14,7 +14,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: run build debug page peers agents mcp-begins test test-live live keyring test-rust test-page test-browser test-mcp test-mcp-sdk test-mcp-python \
+.PHONY: run build debug diary page peers agents mcp-begins test test-live live keyring test-rust test-page test-browser test-mcp test-mcp-sdk test-mcp-python \
 	test-mcp-conformance test-mcp-client browser check lint deny bench clean
 
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -38,6 +38,10 @@ build: page
 
 debug: page
 	@cargo build --bin megaron
+
+# Long pasts for the browser tests.
+diary:
+	@cargo build --quiet -p megaron-store --example diary
 
 page: $(PAGE)
 
@@ -104,7 +108,7 @@ test-page: test-rust
 	@cd ui && npm run --silent check
 	@cd ui && NO_COLOR=1 npm test --silent 2>&1 | tee -a $(LOG)
 
-test-browser: test-page debug browser
+test-browser: test-page debug diary browser
 	@cd ui && NO_COLOR=1 NODE_OPTIONS=--test-reporter=spec CHROMIUM_BIN=$(CHROMIUM_BIN) MEGARON_BIN=$(DEBUG) npm run --silent e2e 2>&1 | tee -a $(LOG)
 
 MCP := $(TARGET)/mcp
@@ -203,7 +207,7 @@ deny:
 	fi
 
 bench: build
-	@MEGARON_BIN=$(RELEASE) cargo run --release --quiet -p megaron-bench -- $(ARGS)
+	@MEGARON_BIN=$(RELEASE) CHROMIUM_BIN=$(CHROMIUM_BIN) cargo run --release --quiet -p megaron-bench -- $(ARGS)
 
 clean:
 	@cargo clean

@@ -8,7 +8,7 @@ use kernel::{
     update::{Answer, Fact, Message, Outcome, Seq},
 };
 use store::Store;
-use testkit::Author;
+use testkit::{Author, diary};
 use tokio::runtime::{Builder, Runtime};
 
 pub fn sessions(data: &Path, count: u64) -> anyhow::Result<()> {
@@ -30,6 +30,20 @@ pub fn sessions(data: &Path, count: u64) -> anyhow::Result<()> {
 pub fn one_session(data: &Path, facts: usize) -> anyhow::Result<()> {
     let store = Store::open(data)?;
     runtime()?.block_on(write(&store, 1, facts, &"word ".repeat(40)))
+}
+
+/// A session of so many facts that a person could read; returns its id and how many turns there are.
+pub fn diary(data: &Path, facts: u64) -> anyhow::Result<(String, u64)> {
+    let store = Store::open(data)?;
+    let (mut author, turns) = (Author::new(1), diary::turns(facts));
+    let batches = diary::batches(&mut author, turns);
+    runtime()?.block_on(async {
+        for batch in batches {
+            store.append(batch).await?;
+        }
+        anyhow::Ok(())
+    })?;
+    Ok((author.session.to_string(), turns))
 }
 
 /// A gigabyte of long answers in eight sessions; returns how many megabytes they are.

@@ -14,6 +14,8 @@ pub struct Server {
     child: Child,
     pub address: String,
     pub key: String,
+    /// Lets a browser in, once.
+    pub login: String,
     /// From starting the process to its saying that it listens.
     pub ready: Duration,
 }
@@ -35,8 +37,11 @@ impl Server {
         let ready = begun.elapsed();
         let address =
             first.strip_prefix("listening on http://").context("not listening")?.to_owned();
+        let second = lines.next().context("the server did not say how to sign in")??;
+        let login = second.split_whitespace().find(|word| word.starts_with("http"));
+        let login = login.context("no address to sign in")?.to_owned();
         let key = fs::read_to_string(data_dir.join("key"))?.trim().to_owned();
-        Ok(Self { child, address, key, ready })
+        Ok(Self { child, address, key, login, ready })
     }
 
     /// Memory in use now, in MB.

@@ -3,11 +3,13 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
 export const binary = process.env.MEGARON_BIN ?? resolve(import.meta.dirname, '../../target/debug/megaron');
+
+const diary = process.env.MEGARON_DIARY ?? join(dirname(binary), 'examples', 'diary');
 
 /** A server that can be killed and started again where it was. */
 export class Server {
@@ -23,13 +25,17 @@ export class Server {
     this.workspace = join(home, 'workspace');
   }
 
-  /** @param {string} config what `config.toml` says */
-  static async fresh(config = '') {
+  /**
+   * @param {string} config what `config.toml` says
+   * @param {(server: Server) => Promise<unknown>} prepare what is to be done before it starts
+   */
+  static async fresh(config = '', prepare = async () => {}) {
     const server = new Server(await mkdtemp(join(tmpdir(), 'megaron-e2e-')));
     await mkdir(join(server.home, 'data'), { mode: 0o700 });
     await writeFile(join(server.home, 'data', 'config.toml'), config);
     await mkdir(join(server.workspace, 'notes'), { recursive: true });
     await writeFile(join(server.workspace, 'guests.txt'), 'Nestor\nTelemachus\n');
+    await prepare(server);
     await server.start('127.0.0.1:0');
     return server;
   }
@@ -49,6 +55,16 @@ export class Server {
     });
     this.url = webAddress(address);
     this.login = webAddress(login);
+  }
+
+  /**
+   * Writes a session of so many facts, in numbered turns; only before the server is started.
+   * @param {number} facts
+   */
+  async remember(facts) {
+    const { stdout } = await promisify(execFile)(diary, [join(this.home, 'data'), String(facts)]);
+    const [sessionId, turns] = stdout.trim().split(' ');
+    return { sessionId, turns: Number(turns) };
   }
 
   /**

@@ -27,6 +27,7 @@ mod agent;
 mod author;
 mod clock;
 pub mod contract;
+pub mod diary;
 mod gate;
 pub mod history;
 mod memory;

@@ -3,6 +3,7 @@ import type {
   AcceptedAnswer,
   Approval,
   CreatedAnswer,
+  EventsAnswer,
   FrameOffer,
   FrameTicket,
   Grant,
@@ -39,6 +40,10 @@ export const remove = (id: string) => ask('DELETE', session(id));
 export const observe = (id: string) => ask('POST', `${session(id)}/observe`);
 export const cancel = (id: string) => ask('POST', `${session(id)}/cancel`);
 export const state = (id: string) => ask<StateAnswer>('GET', `${session(id)}/state`);
+
+/** A page of a session's past: what came before a number, or the newest. */
+export const events = (id: string, before?: number, limit = 200) =>
+  ask<EventsAnswer>('GET', `${session(id)}/events?limit=${limit}${before === undefined ? '' : `&before=${before}`}`);
 
 export const told = (id: string) => ask<PromptAnswer>('GET', `${session(id)}/prompt`);
 export const instruct = (text: string) => ask('PUT', '/api/instructions', { text });

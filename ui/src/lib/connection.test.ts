@@ -165,6 +165,22 @@ describe('a link that fails', () => {
     expect(latest().closed).toBe(true);
   });
 
+  test('says how long it waits', () => {
+    const waits: (number | undefined)[] = [];
+    const world = {
+      open: () => new FakeSocket() as unknown as WebSocket,
+      later: (_: number, run: () => void) => ((timers = [{ delay: 0, run }]), () => {}),
+      chance: () => 0,
+    };
+    const ignore = () => {};
+    const link = (_: Link, wait?: number) => waits.push(wait);
+    const other = new Connection({ link, following: ignore, event: ignore, global: ignore }, world);
+    other.start();
+    // Nothing came within the time it may take.
+    wait();
+    expect(waits).toEqual([undefined, 250]);
+  });
+
   test('is tried at once when somebody asks', () => {
     connection.start();
     latest().drop();

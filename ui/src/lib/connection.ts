@@ -5,7 +5,8 @@ import type { EventFrame, FrameWord, GlobalEvent, ServerFrame } from './wire';
 export type Link = 'connecting' | 'open' | 'waiting';
 
 export interface Listener {
-  link(link: Link): void;
+  /** How the link stands, and while it waits, for how many milliseconds. */
+  link(link: Link, wait?: number): void;
   /** A subscription was sent; its frames follow. */
   following(sessionId: string): void;
   event(frame: EventFrame): void;
@@ -121,8 +122,8 @@ export class Connection {
   private lost() {
     this.callOff();
     this.letGo();
-    this.listener.link('waiting');
     const delay = backoff(this.attempts, this.world.chance());
+    this.listener.link('waiting', delay);
     this.attempts += 1;
     this.callOff = this.world.later(delay, () => this.start());
   }

@@ -9,6 +9,7 @@ import {
   resumed,
   settled,
   TAIL,
+  tied,
   withdrawn,
   type Conversation,
 } from './conversation';
@@ -361,4 +362,62 @@ describe('a plan', () => {
     expect(told(over)[1]).toBe('plan Feast done: done, active');
     expect(planOf(over)).toBeUndefined();
   });
+});
+
+describe('taking back', () => {
+  const at = (event: SessionEvent, seq: number) => ({ ...event, seq });
+  const talk = fold(empty, [
+    at(said('one'), 2),
+    at(answer('m1', 'First'), 4),
+    at(idle(), 5),
+    at(said('two'), 6),
+    delta('m2', 'Sec'),
+    at(answer('m2', 'Second'), 8),
+    at(idle(), 9),
+  ]);
+
+  test('everything from a number on goes, and the conversation continues', () => {
+    const back = fold(talk, [at(happened('session.rewound', { before: 6 }), 10)]);
+    expect(told(back)).toEqual(['you: one', 'answer: First']);
+    expect(told(fold(back, [at(said('other'), 11)]))).toEqual(['you: one', 'answer: First', 'you: other']);
+  });
+
+  test('all of it can go', () => {
+    expect(told(fold(talk, [at(happened('session.rewound', { before: 1 }), 10)]))).toEqual([]);
+  });
+
+  test('a number that nothing has reached takes nothing', () => {
+    expect(told(fold(talk, [at(happened('session.rewound', { before: 10 }), 10)]))).toEqual(told(talk));
+  });
+});
+
+describe('what happens to things that are not at hand', () => {
+  test('it is kept for the part they are in, and told there', () => {
+    const earlier = fold(empty, [said('read'), toolStart('c1', 'read')]);
+    const later = fold(empty, [toolDone('c1', 'text'), answer('m1', 'Done.'), idle()]);
+    expect(told(later)).toEqual(['answer: Done.']);
+    expect(told(tied(earlier, later.loose))).toEqual(['you: read', 'read succeeded: text']);
+  });
+
+  test('a plan is shown where it was made, and ends there too', () => {
+    const task = { id: 'p', title: 'Plan', steps: [] };
+    const earlier = fold(empty, [happened('task.created', { task })]);
+    const later = fold(empty, [
+      happened('task.updated', { task }),
+      happened('task.completed', { taskId: 'p', status: 'done' }),
+    ]);
+    expect(later.items).toMatchObject([{ kind: 'plan', begun: false, state: 'done' }]);
+    expect(tied(earlier, later.loose).items).toMatchObject([{ kind: 'plan', begun: true, state: 'done' }]);
+  });
+
+  test('what is not known there either is handed on', () => {
+    const middle = tied(fold(empty, [answer('m1', 'Hm.')]), [toolDone('c1', 'text')]);
+    expect(middle.loose).toHaveLength(1);
+  });
+});
+
+test('a message that the server took is gone when nothing runs any more, whether or not it was told', () => {
+  const posting = marked(posted(empty, 'k1', 'hi'), 'k1', 'taken');
+  expect(told(posting)).toEqual(['taken: hi']);
+  expect(told(settled(posting))).toEqual([]);
 });

@@ -1,91 +1,17 @@
 // What a session's events add up to for a reader: a pure fold that knows nothing of sockets or components.
 import { isDiff } from './diff';
-import type { Approval, Completed, KnownEvent, SessionEvent, Step } from './wire';
+import type { Answer, Asked, Compaction, Item, Plan, Thought, ToolCall } from './items';
+import type { Approval, KnownEvent, NumberedEvent, SessionEvent } from './wire';
 
-export interface Said {
-  kind: 'said';
-  id: string;
-  text: string;
-  /** Who said it when it was not the person: an applet, another agent or a schedule. */
-  origin: string;
-}
-
-export interface Answer {
-  kind: 'answer';
-  id: string;
-  text: string;
-  open: boolean;
-}
-
-export interface Thought {
-  kind: 'thought';
-  id: string;
-  text: string;
-  open: boolean;
-}
-
-export interface ToolCall {
-  kind: 'tool';
-  id: string;
-  name: string;
-  arguments: unknown;
-  state: 'running' | 'succeeded' | 'failed' | 'stopped';
-  progress: string;
-  /** How much of it is done, from 0 to 1; null where nobody knows. */
-  share: number | null;
-  /** While it runs, the end of what it has printed so far. */
-  output: string;
-  /** What it changed, if it says. */
-  diff: string;
-}
-
-/** Something the person was asked; what still waits is drawn from the inbox, not from here. */
-export interface Asked {
-  kind: 'asked';
-  id: string;
-  approval: Approval;
-  outcome: Completed | null;
-}
-
-export interface Plan {
-  kind: 'plan';
-  id: string;
-  title: string;
-  steps: Step[];
-  state: 'open' | 'done' | 'failed' | 'cancelled';
-}
-
-export interface Notice {
-  kind: 'notice';
-  id: string;
-  /** `retry` is passing: it goes as soon as anything else happens. */
-  tone: 'error' | 'info' | 'retry';
-  text: string;
-}
-
-/** The past is summed up for the model; the reader still has all of it. */
-export interface Compaction {
-  kind: 'compaction';
-  id: string;
-  state: 'running' | 'done' | 'failed';
-  summary: string;
-  reason: string;
-  /** How many tokens it took up before and after; null where that is not known. */
-  before: number | null;
-  after: number | null;
-}
-
-/** `call` counts calls of the model; `stale` marks text of a connection that was lost. */
-export type Item = (Said | Answer | Thought | ToolCall | Asked | Plan | Notice | Compaction) & {
-  call: number;
-  stale?: true;
-};
+export type * from './items';
 
 /** A message of ours that the session has not begun to answer. */
 export interface Waiting {
   key: string;
   text: string;
-  state: 'sending' | 'waiting' | 'failed';
+  /** `taken` by the server, which has not told of it yet; `waiting` for its turn there. */
+  state: 'sending' | 'taken' | 'waiting' | 'failed';
+  /** Why it has not been sent, if it has not. */
   reason: string;
 }
 
@@ -94,12 +20,16 @@ export interface Conversation {
   waiting: Waiting[];
   intent: string;
   call: number;
+  /** The last number heard. */
+  last: number;
+  /** What happened to things that are not here: they are in an earlier part of the past, which is told when it is at hand. */
+  loose: SessionEvent[];
 }
 
 /** Of what a running tool prints, only so much of the end is kept. */
 export const TAIL = 32_000;
 
-export const empty: Conversation = { items: [], waiting: [], intent: '', call: 0 };
+export const empty: Conversation = { items: [], waiting: [], intent: '', call: 0, last: 0, loose: [] };
 
 /** What the session is working through now, if it has said. */
 export function planOf({ items }: Conversation): Plan | undefined {
@@ -107,10 +37,26 @@ export function planOf({ items }: Conversation): Plan | undefined {
 }
 
 /** Adds events in order; items that no event touches keep their identity. */
-export function fold(conversation: Conversation, events: SessionEvent[]): Conversation {
+export function fold(conversation: Conversation, events: NumberedEvent[]): Conversation {
   const draft = { ...conversation, items: [...conversation.items] };
-  for (const event of events) apply(draft, event as KnownEvent);
+  for (const event of events) {
+    draft.last = event.seq ?? draft.last;
+    apply(draft, event as KnownEvent);
+  }
   return draft;
+}
+
+/** Tells an earlier part of the past what happened later to the things in it, and nothing else. */
+export function tied(conversation: Conversation, loose: SessionEvent[]): Conversation {
+  const draft = { ...conversation, items: [...conversation.items] };
+  for (const event of loose) finish(draft, event as KnownEvent);
+  return draft;
+}
+
+/** What is left when everything from one number on was taken back, up to another if more came after that. */
+export function takenBack(conversation: Conversation, before: number, until = Infinity): Conversation {
+  const items = conversation.items.filter((item) => item.at < before || item.at >= until);
+  return items.length === conversation.items.length ? conversation : { ...conversation, items };
 }
 
 /** A new subscription begins: text that was still growing will be told again, whole, if it lives on. */
@@ -121,7 +67,12 @@ export function resumed(conversation: Conversation): Conversation {
 
 /** Nothing runs any more, whether or not an event said so; text that a lost connection left unfinished was never kept. */
 export function settled(conversation: Conversation): Conversation {
-  const draft = { ...conversation, items: conversation.items.filter((item) => !item.stale) };
+  const draft = {
+    ...conversation,
+    items: conversation.items.filter((item) => !item.stale),
+    // If it was taken it was said, and told of before this.
+    waiting: conversation.waiting.filter((message) => message.state !== 'taken'),
+  };
   dropRetry(draft);
   settle(draft);
   return draft;
@@ -208,39 +159,22 @@ function apply(draft: Conversation, event: KnownEvent) {
       changeTool(draft, event.data.toolCallId, () => ({ progress: progressMessage, share }));
       return;
     }
-    case 'tool.execution_complete': {
-      const { success, result, error } = event.data;
-      const output = (success ? result?.content : (error?.message ?? result?.content)) ?? '';
-      changeTool(draft, event.data.toolCallId, () => ({
-        state: success ? 'succeeded' : 'failed',
-        progress: '',
-        share: null,
-        output,
-        diff: told(result?.data?.diff) || (isDiff(output) ? output : ''),
-      }));
+    case 'tool.execution_complete':
+    case 'permission.completed':
+    case 'task.updated':
+    case 'task.completed':
+      finish(draft, event);
       return;
-    }
     case 'permission.requested':
       ask(draft, event.data.approval);
       return;
-    case 'permission.completed': {
-      const outcome = event.data;
-      const at = draft.items.findLastIndex((it) => it.kind === 'asked' && it.id === outcome.approvalId);
-      const asked = draft.items[at];
-      if (asked?.kind === 'asked') draft.items[at] = { ...asked, outcome };
-      return;
-    }
     case 'task.created':
-    case 'task.updated':
-      put(draft, { kind: 'plan', ...event.data.task, state: 'open' });
+      put(draft, { kind: 'plan', ...event.data.task, state: 'open', begun: true });
       return;
-    case 'task.completed': {
-      const { taskId, status } = event.data;
-      const at = draft.items.findLastIndex((it) => it.kind === 'plan' && it.id === taskId);
-      const plan = draft.items[at];
-      if (plan?.kind === 'plan') draft.items[at] = { ...plan, state: status };
+    case 'session.rewound':
+      Object.assign(draft, takenBack(draft, event.data.before));
+      settle(draft);
       return;
-    }
     case 'session.idle':
       settle(draft);
       return;
@@ -265,11 +199,56 @@ function apply(draft: Conversation, event: KnownEvent) {
   }
 }
 
-type Bare<T> = T extends unknown ? Omit<T, 'call' | 'stale'> : never;
+/** What happens to something that is there already; where it is not, the event is kept for an earlier part. */
+function finish(draft: Conversation, event: KnownEvent) {
+  const found = finished(draft, event);
+  if (!found) draft.loose = [...draft.loose, event];
+}
+
+function finished(draft: Conversation, event: KnownEvent): boolean {
+  switch (event.type) {
+    case 'tool.execution_complete': {
+      const { success, result, error } = event.data;
+      const output = (success ? result?.content : (error?.message ?? result?.content)) ?? '';
+      return changeTool(draft, event.data.toolCallId, () => ({
+        state: success ? 'succeeded' : 'failed',
+        progress: '',
+        share: null,
+        output,
+        diff: told(result?.data?.diff) || (isDiff(output) ? output : ''),
+      }));
+    }
+    case 'permission.completed': {
+      const outcome = event.data;
+      const at = draft.items.findLastIndex((it) => it.kind === 'asked' && it.id === outcome.approvalId);
+      const asked = draft.items[at];
+      if (asked?.kind === 'asked') draft.items[at] = { ...asked, outcome };
+      return at >= 0;
+    }
+    case 'task.updated': {
+      const { task } = event.data;
+      const known = draft.items.findLast((it) => it.kind === 'plan' && it.id === task.id) as Plan | undefined;
+      put(draft, { kind: 'plan', ...task, state: 'open', begun: known?.begun ?? false });
+      return known?.begun ?? false;
+    }
+    case 'task.completed': {
+      const { taskId, status } = event.data;
+      const at = draft.items.findLastIndex((it) => it.kind === 'plan' && it.id === taskId);
+      const plan = draft.items[at];
+      if (plan?.kind !== 'plan') return false;
+      draft.items[at] = { ...plan, state: status };
+      return plan.begun;
+    }
+    default:
+      return true;
+  }
+}
+
+type Bare<T> = T extends unknown ? Omit<T, 'call' | 'at' | 'stale'> : never;
 type BareItem = Bare<Item>;
 
 function add(draft: Conversation, item: BareItem) {
-  draft.items.push({ ...item, call: draft.call });
+  draft.items.push({ ...item, call: draft.call, at: draft.last });
 }
 
 /** Changes the item in its place, or adds it where it belongs. */
@@ -277,13 +256,13 @@ function put(draft: Conversation, item: BareItem) {
   const at = draft.items.findLastIndex((it) => it.kind === item.kind && it.id === item.id);
   const known = draft.items[at];
   if (known) {
-    draft.items[at] = { ...item, call: known.call };
+    draft.items[at] = { ...item, call: known.call, at: known.at };
     return;
   }
   // Stored reasoning comes after the message it led to, but is read before it.
   const outcome = item.kind === 'thought' ? draft.items.findIndex((it) => it.call === draft.call && isOutcome(it)) : -1;
   const where = outcome >= 0 ? outcome : draft.items.length;
-  draft.items.splice(where, 0, { ...item, call: draft.call });
+  draft.items.splice(where, 0, { ...item, call: draft.call, at: draft.last });
 }
 
 /** A question belongs right after the call that waits for it. */
@@ -291,13 +270,14 @@ function ask(draft: Conversation, approval: Approval) {
   const item: Asked = { kind: 'asked', id: approval.id, approval, outcome: null };
   const call = draft.items.findLastIndex((it) => it.kind === 'tool' && it.id === approval.toolCallId);
   const at = call < 0 ? draft.items.length : call + 1;
-  draft.items.splice(at, 0, { ...item, call: draft.items[call]?.call ?? draft.call });
+  draft.items.splice(at, 0, { ...item, call: draft.items[call]?.call ?? draft.call, at: draft.last });
 }
 
-function changeTool(draft: Conversation, id: string, change: (tool: ToolCall) => Partial<ToolCall>) {
+function changeTool(draft: Conversation, id: string, change: (tool: ToolCall) => Partial<ToolCall>): boolean {
   const at = draft.items.findLastIndex((it) => it.kind === 'tool' && it.id === id);
   const tool = draft.items[at];
   if (tool?.kind === 'tool') draft.items[at] = { ...tool, ...change(tool) };
+  return at >= 0;
 }
 
 function endCompaction(
@@ -316,7 +296,7 @@ function endCompaction(
   };
   const at = draft.items.findLastIndex((it) => it.kind === 'compaction' && it.state === 'running');
   const begun = draft.items[at];
-  if (begun) draft.items[at] = { ...ended, id: begun.id, call: begun.call };
+  if (begun) draft.items[at] = { ...ended, id: begun.id, call: begun.call, at: begun.at };
   else add(draft, ended);
 }
 
@@ -364,7 +344,7 @@ function told(diff: unknown): string {
   return typeof diff === 'string' ? diff : '';
 }
 
-function isOpen(item: Item): item is (Answer | Thought) & { call: number } {
+function isOpen(item: Item): item is (Answer | Thought) & { call: number; at: number } {
   return (item.kind === 'answer' || item.kind === 'thought') && item.open;
 }
 

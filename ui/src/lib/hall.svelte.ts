@@ -1,24 +1,21 @@
 // The page's state: which session is shown and what is known of it. It relays between server and components, and decides nothing.
 import * as api from './api';
-import { backoff, Connection, type Link } from './connection';
-import { empty, fold, marked, posted, resumed, settled, withdrawn, type Conversation } from './conversation';
 import { Frames } from '../frames/frames.svelte';
 import { Relay } from '../frames/relay';
+import { Connection, type Link } from './connection';
+import { resumed, settled } from './conversation';
+import { numbered } from './history';
 import { Inbox } from './inbox.svelte';
 import { Notifier } from './notify.svelte';
-import { Place } from './place';
 import { Roster } from './roster.svelte';
+import type { Wish } from './rows';
+import type { Thread } from './thread.svelte';
+import { Threads } from './threads';
 import { arranged, type Told } from './told';
-import type { Completed, EventFrame, GlobalEvent, Mode, SessionEvent, StateAnswer } from './wire';
+import type { Completed, EventFrame, GlobalEvent, Mode, StateAnswer } from './wire';
+import { words } from './words';
 
 export type View = 'chat' | 'approvals' | 'schedules' | 'settings';
-
-/** What is kept of a session that was looked at, so that returning to it costs only what is new. */
-interface Thread {
-  id: string;
-  conversation: Conversation;
-  place: Place;
-}
 
 export class Hall {
   roster = new Roster((error) => this.explain(error));
@@ -33,6 +30,10 @@ export class Hall {
   link = $state<Link>('connecting');
   /** Counts the news of schedules: whoever shows them looks again. */
   scheduled = $state(0);
+  /** When the link is tried again, while it is down. */
+  retryAt = $state(0);
+  /** The browser says that there is no network; a server on this machine does not mind. */
+  offline = $state(!navigator.onLine);
   /** What the page shows beside the list of sessions. */
   view = $state<View>('chat');
   signedOut = $state(false);
@@ -40,7 +41,6 @@ export class Hall {
   trouble = $state('');
   /** The session on show; empty on the start page. */
   current = $state('');
-  conversation = $state.raw<Conversation>(empty);
   /** Messages that wait on the server but were sent from another page. */
   elsewhere = $state(0);
   /** What the session has used and how full its context is, once the server has said. */
@@ -48,16 +48,28 @@ export class Hall {
   session = $derived(this.roster.find(this.current));
   busy = $derived(this.session?.isBusy ?? false);
 
-  private threads = new Map<string, Thread>();
-  private shown = this.thread('');
-  private incoming: SessionEvent[] = [];
+  /** Why nothing can be sent now, if nothing can. */
+  hindrance = $derived.by(() => {
+    if (this.signedOut) return words.connection.isSignedOut;
+    if (this.link !== 'waiting') return '';
+    return this.offline ? words.connection.isOffline : words.connection.isAway;
+  });
+
+  private threads = new Threads({
+    explain: (error) => this.explain(error),
+    created: (session) => this.roster.created(session),
+    made: (thread) => thread === this.shown && this.go(thread.id, this.view),
+  });
+  /** What is known of the session on show, or of the one that is about to be made. */
+  shown = $state.raw(this.threads.of(''));
+  conversation = $derived(this.shown.conversation);
+  private incoming: EventFrame[] = [];
   private flushing = false;
-  private outbox = Promise.resolve();
   private observing: ReturnType<typeof setTimeout> | undefined;
   private leaving = new Set<string>();
   private looks = 0;
   private connection = new Connection({
-    link: (link) => this.linked(link),
+    link: (link, wait = 0) => this.linked(link, wait),
     following: () => this.again(),
     event: (frame) => this.heard(frame),
     global: (event) => this.news(event),
@@ -66,7 +78,8 @@ export class Hall {
 
   start() {
     addEventListener('popstate', () => this.arrive());
-    addEventListener('online', () => this.connection.wake());
+    addEventListener('online', () => this.online(true));
+    addEventListener('offline', () => this.online(false));
     addEventListener('visibilitychange', () => {
       if (document.hidden) return;
       this.connection.wake();
@@ -75,6 +88,7 @@ export class Hall {
     this.arrive();
     this.welcomeApp();
     this.connection.start();
+    this.threads.start();
     void this.refresh();
     void this.inbox.refresh();
   }
@@ -84,6 +98,12 @@ export class Hall {
     const app = new URLSearchParams(location.search).get('app') ?? '';
     if (app) history.replaceState(null, '', address(this.current, this.view));
     this.frames.start(app);
+  }
+
+  /** Does not wait any longer for the server to come back. */
+  tryNow() {
+    this.connection.wake();
+    this.threads.patience.wake();
   }
 
   /** Goes to a session, or to the start page when there is no id. */
@@ -99,10 +119,7 @@ export class Hall {
 
   /** Sends what was written; on the start page this is what makes the session. */
   send(text: string, model: string) {
-    const key = api.newKey();
-    const thread = this.shown;
-    this.change(thread, (it) => posted(it, key, text));
-    this.outbox = this.outbox.then(() => this.deliver(thread, key, text, model));
+    this.threads.write(this.shown, text, model);
   }
 
   /** A message that was refused was not said, so trying again is a new message. */
@@ -112,7 +129,14 @@ export class Hall {
   }
 
   discard(key: string) {
-    this.change(this.shown, (it) => withdrawn(it, key));
+    this.threads.discard(key);
+  }
+
+  /** Gets a part of the past that the reader is about to see. */
+  async fetch(wish: Wish) {
+    await this.shown
+      .fetch(wish, (attempts) => this.threads.patience.pause(attempts))
+      .catch((error: unknown) => this.explain(error));
   }
 
   async stop() {
@@ -160,7 +184,7 @@ export class Hall {
       this.leaving.delete(id);
       return;
     }
-    this.threads.delete(id);
+    this.threads.forget(id);
     this.roster.removed(id);
     if (this.current === id) this.open('');
   }
@@ -187,49 +211,33 @@ export class Hall {
     this.trouble = '';
     this.elsewhere = 0;
     this.standing = undefined;
-    this.shown = this.thread(id);
-    this.conversation = this.shown.conversation;
-    if (!id) return this.connection.unfollow();
-    this.connection.follow(id, this.shown.place);
+    this.shown = this.threads.of(id);
+    this.connection.unfollow();
+    if (!id) return;
+    void this.begin(this.shown);
     this.observeIfNew();
     void this.look();
   }
 
-  private thread(id: string): Thread {
-    const thread = this.threads.get(id) ?? { id, conversation: empty, place: new Place() };
-    this.threads.set(id, thread);
-    return thread;
-  }
-
-  private change(thread: Thread, how: (conversation: Conversation) => Conversation) {
-    thread.conversation = how(thread.conversation);
-    if (thread === this.shown) this.conversation = thread.conversation;
-  }
-
-  private async deliver(thread: Thread, key: string, text: string, model: string) {
+  /** Gets the newest part of what is on show, and listens from there on. */
+  private async begin(thread: Thread) {
     try {
-      if (!thread.id) await this.found(thread, model);
-      const answer = await api.insist(() => api.say(thread.id, text, key), pause);
-      if (answer.queued) this.change(thread, (it) => marked(it, key, 'waiting'));
+      await api.insist(
+        () => (thread === this.shown ? thread.begin() : Promise.resolve()),
+        (attempts) => this.threads.patience.pause(attempts),
+      );
     } catch (error) {
-      this.change(thread, (it) => marked(it, key, 'failed', this.explain(error)));
+      // The list knows whether there is such a session; and who is signed out is told so.
+      this.explain(error);
+      return;
     }
-  }
-
-  /** Makes the session that the start page has been writing to. */
-  private async found(thread: Thread, model: string) {
-    const created = await api.create(model);
-    this.roster.created(created);
-    this.threads.delete('');
-    this.threads.set(created.sessionId, thread);
-    thread.id = created.sessionId;
-    if (thread === this.shown) this.go(created.sessionId, this.view);
+    if (thread === this.shown && thread.begun) this.connection.follow(thread.id, thread.place);
   }
 
   /** A subscription begins, perhaps not the first. */
   private again() {
     this.flush();
-    this.change(this.shown, resumed);
+    this.shown.change(resumed);
   }
 
   private heard(frame: EventFrame) {
@@ -239,7 +247,7 @@ export class Hall {
     if (event.type === 'user.message' && this.elsewhere > 0) void this.look();
     if (event.type === 'session.mode_changed') void this.roster.refresh();
     if (event.type === 'permission.completed') this.inbox.completed(event.data as Completed);
-    this.incoming.push(event);
+    this.incoming.push(frame);
     if (this.flushing) return;
     // Events are folded once per drawn frame; a hidden page draws none, so a timer stands in.
     this.flushing = true;
@@ -249,9 +257,9 @@ export class Hall {
 
   private flush() {
     this.flushing = false;
-    const events = this.incoming;
+    const frames = this.incoming;
     this.incoming = [];
-    if (events.length > 0) this.change(this.shown, (it) => fold(it, events));
+    if (frames.length > 0) this.shown.hear(numbered(frames));
   }
 
   private news(event: GlobalEvent) {
@@ -260,6 +268,8 @@ export class Hall {
     if (event.type === 'session.listChanged' && ['changed', 'deleted'].includes(event.data.reason))
       void this.inbox.refresh();
     if (event.type === 'schedule.changed') this.scheduled += 1;
+    if (event.type === 'session.listChanged' && event.data.reason === 'deleted')
+      this.threads.forget(event.data.sessionId);
     if (event.type === 'approvals.changed') this.inbox.changed(event.data.sessionId, event.data.open);
     if (event.type !== 'session.busy') return;
     const { sessionId, isBusy } = event.data;
@@ -272,10 +282,21 @@ export class Hall {
     void this.look();
   }
 
-  private linked(link: Link) {
+  private online(is: boolean) {
+    this.offline = !is;
+    this.tryNow();
+  }
+
+  private linked(link: Link, wait: number) {
     this.link = link;
-    if (link === 'open') this.signedOut = false;
-    if (link === 'open') this.relay.again();
+    this.retryAt = Date.now() + wait;
+    if (link === 'open') {
+      this.signedOut = false;
+      this.relay.again();
+      this.shown.refused = false;
+      this.threads.patience.wake();
+      if (this.current && !this.shown.begun) void this.begin(this.shown);
+    }
     // What happened meanwhile was missed; and a refused socket does not say why, but a refused request does.
     if (link === 'connecting') return;
     this.scheduled += 1;
@@ -294,7 +315,7 @@ export class Hall {
     if (id !== this.current) return;
     this.elsewhere = 0;
     this.flush();
-    this.change(this.shown, settled);
+    this.shown.change(settled);
   }
 
   private observeIfNew() {
@@ -351,10 +372,6 @@ export class Hall {
     if (error instanceof api.Refused) return error.message;
     return 'The server cannot be reached.';
   }
-}
-
-function pause(attempts: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, backoff(attempts, Math.random())));
 }
 
 export function address(sessionId: string, view: View): string {

@@ -172,6 +172,18 @@ export interface SessionEvent {
   ephemeral?: boolean;
 }
 
+/** An event and, where its frame had one, the number. */
+export type NumberedEvent = SessionEvent & { seq?: number };
+
+/** A part of a session's past. */
+export interface EventsAnswer {
+  frames: EventFrame[];
+  /** What to ask for next, going backwards; null at the beginning. */
+  before: number | null;
+  /** The newest number there is. */
+  last: number;
+}
+
 export interface EventFrame {
   type: 'event';
   sessionId: string;
@@ -252,6 +264,7 @@ export type KnownEvent =
   | Happened<'task.created' | 'task.updated', { task: Task }>
   | Happened<'task.completed', { taskId: string; status: 'done' | 'failed' | 'cancelled' }>
   | Happened<'session.idle', object>
+  | Happened<'session.rewound', { before: number }>
   | Happened<'session.error', { message: string }>
   | Happened<'session.info', { infoType?: string; message: string }>
   | Happened<'session.compaction_start', object>

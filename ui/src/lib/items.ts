@@ -1,0 +1,84 @@
+// What a conversation is made of, as a reader sees it; no behaviour.
+import type { Approval, Completed, Step } from './wire';
+
+export interface Said {
+  kind: 'said';
+  id: string;
+  text: string;
+  /** Who said it when it was not the person: an applet, another agent or a schedule. */
+  origin: string;
+}
+
+export interface Answer {
+  kind: 'answer';
+  id: string;
+  text: string;
+  open: boolean;
+}
+
+export interface Thought {
+  kind: 'thought';
+  id: string;
+  text: string;
+  open: boolean;
+}
+
+export interface ToolCall {
+  kind: 'tool';
+  id: string;
+  name: string;
+  arguments: unknown;
+  state: 'running' | 'succeeded' | 'failed' | 'stopped';
+  progress: string;
+  /** How much of it is done, from 0 to 1; null where nobody knows. */
+  share: number | null;
+  /** While it runs, the end of what it has printed so far. */
+  output: string;
+  /** What it changed, if it says. */
+  diff: string;
+}
+
+/** Something the person was asked; what still waits is drawn from the inbox, not from here. */
+export interface Asked {
+  kind: 'asked';
+  id: string;
+  approval: Approval;
+  outcome: Completed | null;
+}
+
+export interface Plan {
+  kind: 'plan';
+  id: string;
+  title: string;
+  steps: Step[];
+  state: 'open' | 'done' | 'failed' | 'cancelled';
+  /** Whether it was made here; it may have been in a part of the past that is not at hand. */
+  begun: boolean;
+}
+
+export interface Notice {
+  kind: 'notice';
+  id: string;
+  /** `retry` is passing: it goes as soon as anything else happens. */
+  tone: 'error' | 'info' | 'retry';
+  text: string;
+}
+
+/** The past is summed up for the model; the reader still has all of it. */
+export interface Compaction {
+  kind: 'compaction';
+  id: string;
+  state: 'running' | 'done' | 'failed';
+  summary: string;
+  reason: string;
+  /** How many tokens it took up before and after; null where that is not known. */
+  before: number | null;
+  after: number | null;
+}
+
+/** `call` counts calls of the model; `at` is the last number heard when it came; `stale` marks text of a connection that was lost. */
+export type Item = (Said | Answer | Thought | ToolCall | Asked | Plan | Notice | Compaction) & {
+  call: number;
+  at: number;
+  stale?: true;
+};
