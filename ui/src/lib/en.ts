@@ -1,6 +1,17 @@
 // Every sentence of the page in English, by place; what varies is an argument.
 export const en = {
-  chat: {},
+  chat: {
+    copy: 'Copy',
+    copyCode: 'Copy code',
+    copied: 'Copied',
+    plainCode: 'text',
+    stepDone: 'done',
+    stepOpen: 'to do',
+    badFormula: (reason: string) => `This formula cannot be set: ${reason}`,
+    badDiagram: (reason: string) => `This diagram cannot be drawn: ${reason}`,
+    diagram: 'Diagram',
+    diagramSource: 'Source',
+  },
   composer: {},
   log: {},
   connection: {},
