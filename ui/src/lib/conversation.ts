@@ -1,14 +1,18 @@
 // What a session's events add up to for a reader: a pure fold that knows nothing of sockets or components.
 import { isDiff } from './diff';
-import type { Approval, Completed, KnownEvent, SessionEvent, Step } from './wire';
+import type { Approval, Completed, KnownEvent, NumberedEvent, Picture, Step } from './wire';
 
 export interface Said {
   kind: 'said';
   id: string;
   text: string;
-  /** Who said it when it was not the person: an applet, another agent or a schedule. */
+  speaker: Speaker;
+  /** Which applet, app or schedule it was; empty where one name is enough. */
   origin: string;
+  pictures: Picture[];
 }
+
+export type Speaker = 'user' | 'applet' | 'app' | 'agent' | 'schedule';
 
 export interface Answer {
   kind: 'answer';
@@ -37,6 +41,10 @@ export interface ToolCall {
   output: string;
   /** What it changed, if it says. */
   diff: string;
+  pictures: Picture[];
+  /** When it began and ended, in milliseconds since 1970; null where that was not said. */
+  since: number | null;
+  until: number | null;
 }
 
 /** Something the person was asked; what still waits is drawn from the inbox, not from here. */
@@ -75,9 +83,10 @@ export interface Compaction {
   after: number | null;
 }
 
-/** `call` counts calls of the model; `stale` marks text of a connection that was lost. */
+/** `call` counts calls of the model; `at` is the last number heard when it came; `stale` marks text of a connection that was lost. */
 export type Item = (Said | Answer | Thought | ToolCall | Asked | Plan | Notice | Compaction) & {
   call: number;
+  at: number;
   stale?: true;
 };
 
@@ -85,6 +94,8 @@ export type Item = (Said | Answer | Thought | ToolCall | Asked | Plan | Notice |
 export interface Waiting {
   key: string;
   text: string;
+  /** As `data:` addresses. */
+  images: string[];
   state: 'sending' | 'waiting' | 'failed';
   reason: string;
 }
@@ -94,12 +105,14 @@ export interface Conversation {
   waiting: Waiting[];
   intent: string;
   call: number;
+  /** The last number heard. */
+  last: number;
 }
 
 /** Of what a running tool prints, only so much of the end is kept. */
 export const TAIL = 32_000;
 
-export const empty: Conversation = { items: [], waiting: [], intent: '', call: 0 };
+export const empty: Conversation = { items: [], waiting: [], intent: '', call: 0, last: 0 };
 
 /** What the session is working through now, if it has said. */
 export function planOf({ items }: Conversation): Plan | undefined {
@@ -107,10 +120,26 @@ export function planOf({ items }: Conversation): Plan | undefined {
 }
 
 /** Adds events in order; items that no event touches keep their identity. */
-export function fold(conversation: Conversation, events: SessionEvent[]): Conversation {
+export function fold(conversation: Conversation, events: NumberedEvent[]): Conversation {
   const draft = { ...conversation, items: [...conversation.items] };
-  for (const event of events) apply(draft, event as KnownEvent);
+  for (const event of events) {
+    draft.last = event.seq ?? draft.last;
+    apply(draft, event as KnownEvent);
+  }
   return draft;
+}
+
+/** What is left when everything from this number on was taken back. */
+export function takenBack(conversation: Conversation, before: number): Conversation {
+  const items = conversation.items.filter((item) => item.at < before);
+  return items.length === conversation.items.length ? conversation : { ...conversation, items };
+}
+
+/** The last message of the person's, if nothing of theirs waits: what "try again" would say once more. */
+export function lastSaid({ items, waiting }: Conversation): (Said & { at: number }) | undefined {
+  if (waiting.length > 0) return undefined;
+  const last = items.findLast((it) => it.kind === 'said');
+  return last?.kind === 'said' && last.speaker === 'user' && last.at > 0 ? last : undefined;
 }
 
 /** A new subscription begins: text that was still growing will be told again, whole, if it lives on. */
@@ -128,8 +157,8 @@ export function settled(conversation: Conversation): Conversation {
 }
 
 /** Shows a message of ours before the session has taken it up. */
-export function posted(conversation: Conversation, key: string, text: string): Conversation {
-  const message: Waiting = { key, text, state: 'sending', reason: '' };
+export function posted(conversation: Conversation, key: string, text: string, images: string[] = []): Conversation {
+  const message: Waiting = { key, text, images, state: 'sending', reason: '' };
   return { ...conversation, waiting: [...conversation.waiting, message] };
 }
 
@@ -153,7 +182,10 @@ function apply(draft: Conversation, event: KnownEvent) {
       const { content } = event.data;
       const ours = draft.waiting.findIndex((it) => it.text === content);
       if (ours >= 0) draft.waiting = draft.waiting.filter((_, at) => at !== ours);
-      add(draft, { kind: 'said', id, text: content, origin: origin(event.data) });
+      const pictures = (event.data.attachments ?? []).flatMap(({ url, displayName }) =>
+        url ? [{ url, name: displayName ?? '' }] : [],
+      );
+      add(draft, { kind: 'said', id, text: content, pictures, ...spoken(event.data) });
       return;
     }
     case 'assistant.turn_start':
@@ -194,6 +226,9 @@ function apply(draft: Conversation, event: KnownEvent) {
         share: null,
         output: '',
         diff: '',
+        pictures: [],
+        since: moment(event.timestamp),
+        until: null,
       });
       return;
     }
@@ -217,6 +252,8 @@ function apply(draft: Conversation, event: KnownEvent) {
         share: null,
         output,
         diff: told(result?.data?.diff) || (isDiff(output) ? output : ''),
+        pictures: (result?.images ?? []).map(({ url, name }) => ({ url, name: name ?? '' })),
+        until: moment(event.timestamp),
       }));
       return;
     }
@@ -241,6 +278,10 @@ function apply(draft: Conversation, event: KnownEvent) {
       if (plan?.kind === 'plan') draft.items[at] = { ...plan, state: status };
       return;
     }
+    case 'session.rewound':
+      Object.assign(draft, takenBack(draft, event.data.before));
+      settle(draft);
+      return;
     case 'session.idle':
       settle(draft);
       return;
@@ -265,11 +306,11 @@ function apply(draft: Conversation, event: KnownEvent) {
   }
 }
 
-type Bare<T> = T extends unknown ? Omit<T, 'call' | 'stale'> : never;
+type Bare<T> = T extends unknown ? Omit<T, 'call' | 'at' | 'stale'> : never;
 type BareItem = Bare<Item>;
 
 function add(draft: Conversation, item: BareItem) {
-  draft.items.push({ ...item, call: draft.call });
+  draft.items.push({ ...item, call: draft.call, at: draft.last });
 }
 
 /** Changes the item in its place, or adds it where it belongs. */
@@ -277,13 +318,13 @@ function put(draft: Conversation, item: BareItem) {
   const at = draft.items.findLastIndex((it) => it.kind === item.kind && it.id === item.id);
   const known = draft.items[at];
   if (known) {
-    draft.items[at] = { ...item, call: known.call };
+    draft.items[at] = { ...item, call: known.call, at: known.at };
     return;
   }
   // Stored reasoning comes after the message it led to, but is read before it.
   const outcome = item.kind === 'thought' ? draft.items.findIndex((it) => it.call === draft.call && isOutcome(it)) : -1;
   const where = outcome >= 0 ? outcome : draft.items.length;
-  draft.items.splice(where, 0, { ...item, call: draft.call });
+  draft.items.splice(where, 0, { ...item, call: draft.call, at: draft.last });
 }
 
 /** A question belongs right after the call that waits for it. */
@@ -291,7 +332,7 @@ function ask(draft: Conversation, approval: Approval) {
   const item: Asked = { kind: 'asked', id: approval.id, approval, outcome: null };
   const call = draft.items.findLastIndex((it) => it.kind === 'tool' && it.id === approval.toolCallId);
   const at = call < 0 ? draft.items.length : call + 1;
-  draft.items.splice(at, 0, { ...item, call: draft.items[call]?.call ?? draft.call });
+  draft.items.splice(at, 0, { ...item, call: draft.items[call]?.call ?? draft.call, at: draft.last });
 }
 
 function changeTool(draft: Conversation, id: string, change: (tool: ToolCall) => Partial<ToolCall>) {
@@ -316,7 +357,7 @@ function endCompaction(
   };
   const at = draft.items.findLastIndex((it) => it.kind === 'compaction' && it.state === 'running');
   const begun = draft.items[at];
-  if (begun) draft.items[at] = { ...ended, id: begun.id, call: begun.call };
+  if (begun) draft.items[at] = { ...ended, id: begun.id, call: begun.call, at: begun.at };
   else add(draft, ended);
 }
 
@@ -364,7 +405,7 @@ function told(diff: unknown): string {
   return typeof diff === 'string' ? diff : '';
 }
 
-function isOpen(item: Item): item is (Answer | Thought) & { call: number } {
+function isOpen(item: Item): item is (Answer | Thought) & { call: number; at: number } {
   return (item.kind === 'answer' || item.kind === 'thought') && item.open;
 }
 
@@ -372,9 +413,18 @@ function isOutcome(item: Item): boolean {
   return item.kind === 'answer' || item.kind === 'tool';
 }
 
-function origin(data: { source?: string; appletSlug?: string; fromSession?: string; scheduleSlug?: string }): string {
-  if (data.appletSlug) return `applet ${data.appletSlug}`;
-  if (data.scheduleSlug) return `schedule ${data.scheduleSlug}`;
-  if (data.fromSession) return 'another agent';
-  return data.source && data.source !== 'user' ? data.source : '';
+function moment(timestamp: string | undefined): number | null {
+  const moment = Date.parse(timestamp ?? '');
+  return Number.isNaN(moment) ? null : moment;
 }
+
+function spoken(data: Extract<KnownEvent, { type: 'user.message' }>['data']): Pick<Said, 'speaker' | 'origin'> {
+  if (data.appletSlug) return { speaker: 'applet', origin: data.appletSlug };
+  if (data.scheduleSlug) return { speaker: 'schedule', origin: data.scheduleSlug };
+  if (data.fromSession) return { speaker: 'agent', origin: '' };
+  if (data.source === 'app') return { speaker: 'app', origin: data.appId ?? '' };
+  const speaker = speakers.find((it) => it === data.source) ?? 'user';
+  return { speaker: data.source === 'scheduler' ? 'schedule' : speaker, origin: '' };
+}
+
+const speakers: Speaker[] = ['applet', 'app', 'agent', 'schedule'];

@@ -1,13 +1,13 @@
 // The page's state: which session is shown and what is known of it. It relays between server and components, and decides nothing.
 import * as api from './api';
 import { backoff, Connection, type Link } from './connection';
-import { empty, fold, marked, posted, resumed, settled, withdrawn, type Conversation } from './conversation';
+import { empty, fold, marked, posted, resumed, settled, withdrawn, type Conversation, type Said } from './conversation';
 import { Inbox } from './inbox.svelte';
 import { Notifier } from './notify.svelte';
 import { Place } from './place';
 import { Roster } from './roster.svelte';
 import { arranged, type Told } from './told';
-import type { Completed, EventFrame, GlobalEvent, Mode, SessionEvent, StateAnswer } from './wire';
+import type { Completed, EventFrame, GlobalEvent, Mode, NumberedEvent, StateAnswer } from './wire';
 
 export type View = 'chat' | 'approvals' | 'settings';
 
@@ -43,7 +43,7 @@ export class Hall {
 
   private threads = new Map<string, Thread>();
   private shown = this.thread('');
-  private incoming: SessionEvent[] = [];
+  private incoming: NumberedEvent[] = [];
   private flushing = false;
   private outbox = Promise.resolve();
   private observing: ReturnType<typeof setTimeout> | undefined;
@@ -82,17 +82,31 @@ export class Hall {
   }
 
   /** Sends what was written; on the start page this is what makes the session. */
-  send(text: string, model: string) {
+  send(text: string, model: string, images: string[] = []) {
     const key = api.newKey();
     const thread = this.shown;
-    this.change(thread, (it) => posted(it, key, text));
-    this.outbox = this.outbox.then(() => this.deliver(thread, key, text, model));
+    this.change(thread, (it) => posted(it, key, text, images));
+    this.outbox = this.outbox.then(() => this.deliver(thread, key, { prompt: text, images }, model));
   }
 
   /** A message that was refused was not said, so trying again is a new message. */
   retry(key: string, text: string, model: string) {
+    const images = this.conversation.waiting.find((it) => it.key === key)?.images;
     this.discard(key);
-    this.send(text, model);
+    this.send(text, model, images);
+  }
+
+  /** Says something in place of an earlier message; what followed that is left out of the conversation from then on. */
+  async resay(said: Said & { at: number }, text: string): Promise<boolean> {
+    const id = this.current;
+    const images = Promise.all(said.pictures.map(({ url }) => api.picture(url)));
+    const again = images.then((images) => api.say(id, { prompt: text, images, replaces: said.at }, api.newKey()));
+    return this.wish(again);
+  }
+
+  /** Takes back a message that waits on the server. */
+  async takeBack(key: string) {
+    if (await this.wish(api.unqueue(this.current, key))) this.discard(key);
   }
 
   discard(key: string) {
@@ -189,10 +203,10 @@ export class Hall {
     if (thread === this.shown) this.conversation = thread.conversation;
   }
 
-  private async deliver(thread: Thread, key: string, text: string, model: string) {
+  private async deliver(thread: Thread, key: string, said: api.Utterance, model: string) {
     try {
       if (!thread.id) await this.found(thread, model);
-      const answer = await api.insist(() => api.say(thread.id, text, key), pause);
+      const answer = await api.insist(() => api.say(thread.id, said, key), pause);
       if (answer.queued) this.change(thread, (it) => marked(it, key, 'waiting'));
     } catch (error) {
       this.change(thread, (it) => marked(it, key, 'failed', this.explain(error)));
@@ -222,7 +236,7 @@ export class Hall {
     if (event.type === 'user.message' && this.elsewhere > 0) void this.look();
     if (event.type === 'session.mode_changed') void this.roster.refresh();
     if (event.type === 'permission.completed') this.inbox.completed(event.data as Completed);
-    this.incoming.push(event);
+    this.incoming.push(seq === undefined ? event : { ...event, seq });
     if (this.flushing) return;
     // Events are folded once per drawn frame; a hidden page draws none, so a timer stands in.
     this.flushing = true;

@@ -22,6 +22,13 @@ export interface Model {
   id: string;
   name: string;
   cost: number;
+  /** In US dollars for a million tokens, where known. */
+  price?: { input: number; output: number; cached?: number };
+  contextWindow?: number;
+  /** Who pays for what it uses. */
+  payer?: string;
+  /** It can look at pictures. */
+  vision?: boolean;
 }
 
 export interface SessionsAnswer {
@@ -44,7 +51,17 @@ export interface StateAnswer {
   queued: number;
   /** From 1, empty, to 0, full. */
   contextRemaining: number | null;
-  usage: { inputTokens: number; outputTokens: number; cost: number };
+  contextUsed?: number | null;
+  contextWindow?: number | null;
+  usage: Spent;
+  turnUsage?: Spent;
+}
+
+/** `cost` is in US dollars, as far as prices are known. */
+export interface Spent {
+  inputTokens: number;
+  outputTokens: number;
+  cost: number;
 }
 
 export interface PromptAnswer {
@@ -170,6 +187,15 @@ export interface SessionEvent {
   ephemeral?: boolean;
 }
 
+/** An event with the number of the stored fact it ends, if it does. */
+export type NumberedEvent = SessionEvent & { seq?: number };
+
+/** A picture the server keeps. */
+export interface Picture {
+  url: string;
+  name: string;
+}
+
 export interface EventFrame {
   type: 'event';
   sessionId: string;
@@ -193,7 +219,15 @@ export type ServerFrame =
 export type KnownEvent =
   | Happened<
       'user.message',
-      { content: string; source?: string; appletSlug?: string; fromSession?: string; scheduleSlug?: string }
+      {
+        content: string;
+        attachments?: { url?: string; displayName?: string }[];
+        source?: string;
+        appletSlug?: string;
+        appId?: string;
+        fromSession?: string;
+        scheduleSlug?: string;
+      }
     >
   | Happened<'assistant.turn_start', { turnId: string }>
   | Happened<'assistant.intent', { intent: string }>
@@ -215,7 +249,11 @@ export type KnownEvent =
       {
         toolCallId: string;
         success: boolean;
-        result?: { content: string; data?: { diff?: unknown } };
+        result?: {
+          content: string;
+          data?: { diff?: unknown };
+          images?: { url: string; mimeType?: string; name?: string }[];
+        };
         error?: { message: string };
       }
     >
@@ -223,6 +261,7 @@ export type KnownEvent =
   | Happened<'permission.completed', Completed>
   | Happened<'task.created' | 'task.updated', { task: Task }>
   | Happened<'task.completed', { taskId: string; status: 'done' | 'failed' | 'cancelled' }>
+  | Happened<'session.rewound', { before: number }>
   | Happened<'session.idle', object>
   | Happened<'session.error', { message: string }>
   | Happened<'session.info', { infoType?: string; message: string }>
