@@ -43,6 +43,7 @@ const draw: Draw = async (source, look) => {
       tertiaryColor: look.paper,
       lineColor: look.soft,
       textColor: look.ink,
+      edgeLabelBackground: look.paper,
       noteBkgColor: look.wash,
       noteTextColor: look.ink,
       noteBorderColor: look.ember,
