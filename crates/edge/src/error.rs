@@ -145,6 +145,11 @@ impl From<PostError> for ApiError {
                 Self::new(StatusCode::CONFLICT, "SESSION_BUSY", message)
             }
             PostError::Say(SayError::KeyReused) => Self::key_reused(),
+            PostError::Say(SayError::NotSaid(place)) => Self::bad_request(format!(
+                "replaces must be the seq of a message of the person that was not taken back; {} is \
+                 none",
+                place.0
+            )),
             PostError::Say(SayError::Closing) => Self::closing(),
             PostError::Say(SayError::Store(error)) => error.into(),
         }

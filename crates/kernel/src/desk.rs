@@ -2,6 +2,7 @@
 
 mod opening;
 mod questions;
+mod rewinding;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -203,6 +204,9 @@ impl Desk {
             return Err(SayError::Closing);
         }
         self.settle().await?;
+        if let Some(place) = message.replaces {
+            return self.say_instead(place, message).await;
+        }
         if !self.state.is_busy() {
             self.begin(message, None).await?;
             return Ok(Receipt { seq: self.state.last, queued: None, repeated: false });
@@ -272,8 +276,19 @@ impl Desk {
 
     /// Records that a message was spoken and starts the turn that answers it.
     async fn begin(&mut self, message: Message, queued: Option<Seq>) -> Result<(), StoreError> {
+        self.begin_after(Vec::new(), message, queued).await
+    }
+
+    /// The same right after these facts, all of it or nothing.
+    async fn begin_after(
+        &mut self,
+        mut facts: Vec<Fact>,
+        message: Message,
+        queued: Option<Seq>,
+    ) -> Result<(), StoreError> {
         let flow = message.flow.clone();
-        self.record(vec![Fact::Said { message, queued }]).await?;
+        facts.push(Fact::Said { message, queued });
+        self.record(facts).await?;
         let state = self.state.clone();
         self.start(flow, |turn| turn.run(state));
         Ok(())
@@ -514,7 +529,9 @@ async fn next_reports(running: &mut Option<Running>, reports: &mut Vec<Report>) 
 
 fn repeated(entry: &Entry, message: &Message) -> Result<Receipt, SayError> {
     match &entry.fact {
-        Fact::Said { message: said, .. } | Fact::Queued(said) if said.text == message.text => {
+        Fact::Said { message: said, .. } | Fact::Queued(said)
+            if (&said.text, said.replaces) == (&message.text, message.replaces) =>
+        {
             Ok(Receipt { seq: entry.seq, queued: None, repeated: true })
         }
         _ => Err(SayError::KeyReused),

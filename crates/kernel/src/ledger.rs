@@ -114,6 +114,7 @@ pub fn used(fact: &Fact) -> Option<(&str, Usage)> {
         | Fact::StepStarted { .. }
         | Fact::ToolReturned { .. }
         | Fact::CompactionStarted
+        | Fact::Rewound { .. }
         | Fact::TurnEnded(_) => None,
     }
 }

@@ -45,6 +45,8 @@ pub enum SayError {
     QueueFull,
     #[error("this key was used for another message")]
     KeyReused,
+    #[error("nothing that the person said, and that still stands, is at {}", .0.0)]
+    NotSaid(Seq),
     #[error("the server is shutting down")]
     Closing,
     #[error(transparent)]

@@ -227,6 +227,13 @@ impl State {
             Fact::Settled { question, verdict, .. } => self.settled(*question, verdict),
             Fact::TaskOpened(task) | Fact::TaskMoved(task) => self.task = Some(task.clone()),
             Fact::TaskClosed { .. } => self.task = None,
+            Fact::Rewound { filled, summed_up, anew, .. } => {
+                self.filled = *filled;
+                self.summed_up = *summed_up;
+                if *anew {
+                    self.summary = None;
+                }
+            }
             Fact::TurnEnded(outcome) => {
                 self.turn = None;
                 self.updated_at = *at;

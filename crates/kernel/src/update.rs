@@ -14,6 +14,7 @@ use crate::{
     ports::StoreError,
     question::{Question, Verdict},
     session::{Receipt, SayError},
+    state::SummedUp,
     tasks::{Close, Plan, Task},
 };
 
@@ -201,6 +202,19 @@ pub enum Fact {
         close: Close,
     },
     TurnEnded(Outcome),
+    /// Everything from `before` up to this was taken back. The log keeps it, and no model is shown
+    /// it any more.
+    Rewound {
+        before: Seq,
+        /// How full it was there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        filled: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summed_up: Option<SummedUp>,
+        /// Nothing had been said there.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        anew: bool,
+    },
 }
 
 /// How an attempt to sum up the past went. The log keeps the past all the same.

@@ -24,6 +24,8 @@ pub fn check(entries: &[Entry]) -> Result<(), String> {
 struct Reader {
     last: Seq,
     queued: HashSet<Seq>,
+    /// The messages that still stand.
+    said: Vec<Seq>,
     model: String,
     in_turn: bool,
     /// An agent answers in this turn.
@@ -109,6 +111,7 @@ impl Reader {
                 let known = queued.is_none_or(|place| self.queued.remove(&place));
                 rule(known, "who is called had been waiting")?;
                 self.in_turn = true;
+                self.said.push(*seq);
                 self.visited = visit::names_agent(&self.model);
             }
             Fact::StepStarted { .. } => {
@@ -134,6 +137,12 @@ impl Reader {
                 if self.started.remove(call) && *output == Output::Interrupted {
                     self.doubts.extend(deed);
                 }
+            }
+            Fact::Rewound { before, .. } => {
+                rule(!self.in_turn && !self.compacting, "only what is over is taken back")?;
+                let stands = self.said.iter().position(|said| said == before);
+                rule(stands.is_some(), "only a message that stands is taken back")?;
+                self.said.truncate(stands.unwrap_or_default());
             }
             Fact::TurnEnded(_) => {
                 rule(self.in_turn, "only what began ends")?;

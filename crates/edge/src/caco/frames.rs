@@ -151,6 +151,9 @@ pub enum Body<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         summary_content: Option<&'a str>,
     },
+    /// What was told from there on no longer counts.
+    #[serde(rename = "session.rewound")]
+    Rewound { before: Seq },
     #[serde(rename = "session.mode_changed")]
     ModeChanged { mode: &'static str },
     #[serde(rename = "permission.requested")]

@@ -4,6 +4,7 @@ mod approvals;
 mod asked;
 mod budgets;
 pub mod clients;
+mod events;
 mod frames;
 mod grants;
 mod hear;
@@ -36,6 +37,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(sessions::observe))
         .routes(routes!(standing::state))
         .routes(routes!(standing::compact))
+        .routes(routes!(events::events))
         .routes(routes!(messages::post))
         .routes(routes!(messages::cancel))
         .routes(routes!(messages::debug))

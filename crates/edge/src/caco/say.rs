@@ -107,6 +107,7 @@ fn bodies(session: SessionId, at: Timestamp, fact: &Fact) -> Vec<Body<'_>> {
         Fact::TaskClosed { task, close } => {
             vec![Body::TaskCompleted { task_id: *task, status: tasks::closed(*close) }]
         }
+        Fact::Rewound { before, .. } => vec![Body::Rewound { before: *before }],
         Fact::TurnEnded(outcome) => turn_ended(outcome),
     }
 }
