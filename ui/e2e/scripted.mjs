@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 
 /**
  * What it answers: text, piece by piece, or calls of tools.
- * @typedef {{ text?: string, pieces?: string[], calls?: { name: string, args: object | string }[], gate?: Promise<unknown>, gateAt?: number }} Reply
+ * @typedef {{ text?: string, pieces?: string[], calls?: { name: string, args: object | string }[], gate?: Promise<unknown>, gateAt?: number, refusal?: string }} Reply
  */
 
 export class ScriptedModel {
@@ -44,6 +44,11 @@ export class ScriptedModel {
     }
     this.asked.push(await json(request));
     const reply = this.replies.shift() ?? { text: 'Nothing more to say.' };
+    if (reply.refusal) {
+      response.writeHead(400, { 'Content-Type': 'application/json' });
+      response.end(JSON.stringify({ error: { message: reply.refusal } }));
+      return;
+    }
     const pieces = reply.pieces ?? (reply.text ?? '').match(/[\s\S]{1,24}/g) ?? [];
     response.writeHead(200, { 'Content-Type': 'text/event-stream' });
     for (const [at, content] of pieces.entries()) {
