@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { inspect, looks } from './inspect.mjs';
-import { ScriptedModel } from './scripted.mjs';
+import { held, ScriptedModel } from './scripted.mjs';
 import { Server } from './server.mjs';
 import { eventually, launch, signIn, visit } from './visit.mjs';
 
@@ -86,8 +86,7 @@ describe('an answer', () => {
   });
 
   test('shows what is unfinished as it was written, and never an error', async () => {
-    let open;
-    const gate = new Promise((resolve) => (open = resolve));
+    const { gate, open } = held();
     model.will({ pieces: ['Look:\n\n$$\n\\frac{1', '}{2}\n$$\n\n```mermaid\nflowchart LR\n  A --', '> B\n```\n\nDone.'], gate });
     await guest.say('Show me something slowly');
     await guest.log.locator('[data-formula=open]').waitFor();
@@ -101,8 +100,7 @@ describe('an answer', () => {
   });
 
   test('keeps what stands while it grows', async () => {
-    let open;
-    const gate = new Promise((resolve) => (open = resolve));
+    const { gate, open } = held();
     model.will({ pieces: [`${code}\n\nAnd then`, ' much', ' more', ` to say.\n\n${code}`], gate });
     await guest.say('Show me code and talk');
     const first = guest.log.locator('figure').first();

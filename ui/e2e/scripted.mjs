@@ -77,3 +77,12 @@ export class ScriptedModel {
 function event(data) {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
+
+/** A gate that a reply waits at until the test opens it. */
+export function held() {
+  let open = () => {};
+  const gate = new Promise((resolve) => {
+    open = () => resolve(undefined);
+  });
+  return { gate, open: () => open() };
+}

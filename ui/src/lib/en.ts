@@ -68,8 +68,6 @@ export const en = {
     working: 'Working',
     stop: 'Stop',
     send: 'Send',
-    model: 'Model',
-    defaultModel: 'Default model',
     addPictures: 'Add pictures',
     pictures: 'Pictures to send',
     remove: (name: string) => `Remove ${name}`,
