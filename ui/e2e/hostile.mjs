@@ -77,9 +77,15 @@ const mermaid = (text) => `\`\`\`mermaid\n${text}\n\`\`\``;
 export const diagrams = [
   mermaid(`flowchart LR\n  A["<img src=x onerror=${run}>"] --> B["<script>${run}</script>"]`),
   mermaid(`flowchart LR\n  A --> B\n  click A "javascript:${run}"\n  click B call pwned()`),
-  mermaid(`%%{init: {"securityLevel": "loose", "htmlLabels": true, "flowchart": {"htmlLabels": true}}}%%\nflowchart LR\n  A["<iframe srcdoc='<script>${run}</script>'></iframe>"]`),
-  mermaid(`%%{init: {"themeCSS": "* { background: url(https://evil.example/css) } @import 'https://evil.example/i.css';"}}%%\nflowchart LR\n  A --> B`),
-  mermaid(`%%{init: {"fontFamily": "x; } * { background: url(https://evil.example/font) } y {"}}%%\nflowchart LR\n  A --> B`),
+  mermaid(
+    `%%{init: {"securityLevel": "loose", "htmlLabels": true, "flowchart": {"htmlLabels": true}}}%%\nflowchart LR\n  A["<iframe srcdoc='<script>${run}</script>'></iframe>"]`,
+  ),
+  mermaid(
+    `%%{init: {"themeCSS": "* { background: url(https://evil.example/css) } @import 'https://evil.example/i.css';"}}%%\nflowchart LR\n  A --> B`,
+  ),
+  mermaid(
+    `%%{init: {"fontFamily": "x; } * { background: url(https://evil.example/font) } y {"}}%%\nflowchart LR\n  A --> B`,
+  ),
   mermaid(`flowchart LR\n  A@{ img: "https://evil.example/node.png", label: "x" }`),
   mermaid(`sequenceDiagram\n  Alice->>Bob: <img src=x onerror=${run}>\n  link Alice: Go @ javascript:${run}`),
   mermaid(`classDiagram\n  class A\n  link A "javascript:${run}" "x"`),
@@ -89,7 +95,10 @@ export const diagrams = [
 
 /** Everything in one answer each. */
 export const answers = [
-  ...markup.map((text) => `Before ${text} after\n\n${text}\n\n- ${text}\n\n| a |\n|---|\n| ${text.replaceAll('|', '')} |\n\n# ${text}`),
+  ...markup.map(
+    (text) =>
+      `Before ${text} after\n\n${text}\n\n- ${text}\n\n| a |\n|---|\n| ${text.replaceAll('|', '')} |\n\n# ${text}`,
+  ),
   links.map((text) => `- ${text}`).join('\n'),
   links.join('\n\n'),
   fences.join('\n\n'),

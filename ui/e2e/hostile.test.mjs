@@ -39,7 +39,9 @@ beforeEach(async () => {
   await context.addInitScript(() => {
     // The drawing program itself tries things; that is why it lives in a room apart, and only the page counts here.
     const tried = /** @type {string[]} */ ([]);
-    document.addEventListener('securitypolicyviolation', (event) => tried.push(`${event.violatedDirective} ${event.blockedURI}`));
+    document.addEventListener('securitypolicyviolation', (event) =>
+      tried.push(`${event.violatedDirective} ${event.blockedURI}`),
+    );
     Object.assign(window, {
       tried,
       pwned: () => {
@@ -62,12 +64,14 @@ afterEach(async () => {
     handlers: [...document.querySelectorAll('*')].flatMap((it) =>
       [...it.attributes].filter(({ name }) => name.startsWith('on')).map(({ name }) => `${it.tagName} ${name}`),
     ),
-    foreign: [...document.querySelectorAll('#page :is(script, iframe, object, embed, link, meta, base, style, video, audio)')].map(
-      (it) => it.outerHTML,
-    ),
+    foreign: [
+      ...document.querySelectorAll('#page :is(script, iframe, object, embed, link, meta, base, style, video, audio)'),
+    ].map((it) => it.outerHTML),
     leading: [...document.querySelectorAll('[href], [src], [action], [formaction]')]
       .flatMap((it) => ['href', 'src', 'action', 'formaction'].map((name) => it.getAttribute(name) ?? ''))
-      .filter((address) => /^\W*(?:javascript|vbscript|file|data:(?!image\/))/i.test(address.replace(/[\s\u0000-\u001f]/g, ''))),
+      .filter((address) =>
+        /^\W*(?:javascript|vbscript|file|data:(?!image\/))/i.test(address.replace(/[\s\u0000-\u001f]/g, '')),
+      ),
     named: [...document.querySelectorAll('.prose :is([id], [name])')].map((it) => it.outerHTML.slice(0, 200)),
     styled: [...document.querySelectorAll('#page [style]')]
       .map((it) => it.getAttribute('style') ?? '')
@@ -81,7 +85,19 @@ afterEach(async () => {
   const away = sent.filter((url) => !url.startsWith(`${ours}/`) && !/^(?:blob|data):/.test(url));
   assert.deepEqual(
     { ...happened, away, dialogs, complaints },
-    { ran: false, tried: [], page: true, handlers: [], foreign: [], leading: [], named: [], styled: [], away: [], dialogs: [], complaints: [] },
+    {
+      ran: false,
+      tried: [],
+      page: true,
+      handlers: [],
+      foreign: [],
+      leading: [],
+      named: [],
+      styled: [],
+      away: [],
+      dialogs: [],
+      complaints: [],
+    },
   );
 });
 
@@ -93,7 +109,9 @@ async function finished() {
         [...log.querySelectorAll('[data-formula=inline], [data-formula=display]')].filter(
           (it) => !it.querySelector('.katex, [data-reason]'),
         ).length +
-        [...log.querySelectorAll('[data-code=mermaid]')].filter((it) => !it.querySelector('[data-diagram], [data-reason]')).length,
+        [...log.querySelectorAll('[data-code=mermaid]')].filter(
+          (it) => !it.querySelector('[data-diagram], [data-reason]'),
+        ).length,
     );
     assert.equal(waiting, 0);
   });

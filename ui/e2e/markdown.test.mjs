@@ -11,7 +11,9 @@ const diagram = '```mermaid\nflowchart LR\n  Guest -->|knocks| Door\n  Door --> 
 const whole = [
   '## The feast\n\nSome *words* and a [link](https://example.org/).',
   code,
-  '| Guest | Horses | Says |\n|---|--:|---|\n| Nestor | 3 | ' + 'a long speech '.repeat(12) + '|\n| Telemachus | 1 | little |',
+  '| Guest | Horses | Says |\n|---|--:|---|\n| Nestor | 3 | ' +
+    'a long speech '.repeat(12) +
+    '|\n| Telemachus | 1 | little |',
   '- [x] wine\n- [ ] bread\n  ```sh\n  bake --quickly "all of it"\n  ```',
   'The sum is $\\sum_{k=1}^{n} k$, also \\(\\tfrac{n(n+1)}{2}\\):\n\n$$\n\\int_0^1 x^2 \\, dx = \\frac{1}{3}\n$$',
   diagram,
@@ -87,7 +89,10 @@ describe('an answer', () => {
 
   test('shows what is unfinished as it was written, and never an error', async () => {
     const { gate, open } = held();
-    model.will({ pieces: ['Look:\n\n$$\n\\frac{1', '}{2}\n$$\n\n```mermaid\nflowchart LR\n  A --', '> B\n```\n\nDone.'], gate });
+    model.will({
+      pieces: ['Look:\n\n$$\n\\frac{1', '}{2}\n$$\n\n```mermaid\nflowchart LR\n  A --', '> B\n```\n\nDone.'],
+      gate,
+    });
     await guest.say('Show me something slowly');
     await guest.log.locator('[data-formula=open]').waitFor();
     assert.match(await guest.log.locator('[data-formula=open]').innerText(), /\\frac\{1/);
@@ -123,6 +128,18 @@ describe('an answer', () => {
     assert.match(reasons[1], /^This formula cannot be set: .*nosuchthing/);
     assert.match(reasons[2], /^This diagram cannot be drawn: ./);
     assert.match(await guest.log.locator('figure pre').innerText(), /A -->> \[/);
+  });
+
+  test('has diagrams that keep to the colours of the page', async () => {
+    model.will(diagram);
+    await guest.ask('Show me the way');
+    const picture = guest.log.locator('[data-diagram] img');
+    await picture.waitFor();
+    const light = await picture.getAttribute('src');
+    await guest.page.emulateMedia({ colorScheme: 'dark' });
+    await eventually(async () => assert.notEqual(await picture.getAttribute('src'), light));
+    await guest.page.emulateMedia({ colorScheme: 'light' });
+    await eventually(async () => assert.equal(await picture.getAttribute('src'), light));
   });
 
   test('needs nothing of all that when it is plain', async () => {

@@ -46,7 +46,10 @@ test('another model is chosen in the header, and answers with the whole past bef
   await model.click();
   await guest.page.getByRole('option', { name: 'Demo (built in)', selected: true }).waitFor();
   const groups = guest.page.getByRole('listbox', { name: 'Models' }).getByRole('group');
-  assert.deepEqual(await groups.evaluateAll((all) => all.map((it) => it.innerText.split('\n')[0])), ['Built in', 'box']);
+  assert.deepEqual(await groups.evaluateAll((all) => all.map((it) => it.innerText.split('\n')[0])), [
+    'Built in',
+    'box',
+  ]);
   await guest.page.getByRole('option', { name: 'small' }).click();
   await guest.ask('Who is there?');
   await guest.finished.nth(1).getByText('The small one heard: Who is there?').waitFor();

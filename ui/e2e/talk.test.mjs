@@ -155,8 +155,8 @@ test('a tool card says what it did, how long it took, and in words why it failed
   model.will({ calls }, 'Done.');
   await guest.ask('Look around');
   const [good, bad] = await guest.log.locator('summary').all();
-  assert.match(await good.innerText(), /^List directory\n\.\n\d+\.\d s\ndone$/);
-  assert.match(await bad.innerText(), /^Read file\n.*no\/such\/file\.txt.*\n\d+\.\d s\nfailed$/);
+  assert.match(await good.innerText(), /^List directory\n\.\n<?\d+\.\d s\ndone$/);
+  assert.match(await bad.innerText(), /^Read file\n.*no\/such\/file\.txt.*\n<?\d+\.\d s\nfailed$/);
   const told = await guest.told();
   await guest.page.reload();
   await eventually(async () => assert.deepEqual(await guest.told(), told));
@@ -182,7 +182,13 @@ for (const { name: look, options } of looks) {
     context = await browser.newContext({ storageState: remembered, ...options });
     guest = await visit(context, server.url);
     model.will(
-      { text: 'I will look.', calls: [{ name: 'list_directory', args: { path: '.' } }, { name: 'read_file', args: { path: 'no/such.txt' } }] },
+      {
+        text: 'I will look.',
+        calls: [
+          { name: 'list_directory', args: { path: '.' } },
+          { name: 'read_file', args: { path: 'no/such.txt' } },
+        ],
+      },
       'There is a list of **guests**.',
       'Watered.',
       'Noted.',

@@ -48,7 +48,11 @@ describe('saying something else instead', () => {
   test('drops the message and all that followed', () => {
     const before = fold(empty, past);
     const rewound = numbered(happened('session.rewound', { before: 6 }), 10);
-    expect(told(fold(before, [rewound, numbered(said('three'), 11)]))).toEqual(['you: one', 'answer: first', 'you: three']);
+    expect(told(fold(before, [rewound, numbered(said('three'), 11)]))).toEqual([
+      'you: one',
+      'answer: first',
+      'you: three',
+    ]);
   });
 
   test('is offered for the last message of the person, while nothing waits', () => {

@@ -3,6 +3,14 @@ import type { Draw, Look } from '../diagram/main';
 
 let frame: Promise<Draw> | undefined;
 let queue: Promise<unknown> = Promise.resolve();
+interface Made {
+  url: string;
+  width: number;
+  height: number;
+}
+
+const SHELVED = 60;
+const shelf = new Map<string, Made>();
 /** Pictures that are redrawn when the page changes its colours. */
 const drawn = new Map<WeakRef<HTMLImageElement>, string>();
 
@@ -19,21 +27,39 @@ export function onLook(picture: HTMLImageElement, source: string) {
   drawn.set(new WeakRef(picture), source);
 }
 
+/** Shows what has been drawn before at once, so that scrolling back moves nothing. */
 async function paint(picture: HTMLImageElement, source: string) {
+  const colours = look();
+  const key = `${JSON.stringify(colours)} ${source}`;
+  const known = shelf.get(key);
+  if (known) return hang(picture, known);
   // One after the other: the drawing program keeps its settings to itself.
   const turn = queue.then(async () => {
     frame ??= open();
     const drawing = await frame;
-    return drawing(source, look());
+    return drawing(source, colours);
   });
   queue = turn.catch(() => {});
   const { svg, width, height } = await turn;
-  const before = picture.src;
+  const made = { url: URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' })), width, height };
+  hang(picture, made);
+  await picture.decode();
+  shelve(key, made);
+}
+
+function hang(picture: HTMLImageElement, { url, width, height }: Made) {
   picture.width = Math.round(width);
   picture.height = Math.round(height);
-  picture.src = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }));
-  await picture.decode();
-  if (before) URL.revokeObjectURL(before);
+  picture.src = url;
+}
+
+function shelve(key: string, made: Made) {
+  shelf.set(key, made);
+  const [oldest] = shelf;
+  if (shelf.size <= SHELVED || !oldest) return;
+  shelf.delete(oldest[0]);
+  // On show it stays: it has been read.
+  URL.revokeObjectURL(oldest[1].url);
 }
 
 function open(): Promise<Draw> {

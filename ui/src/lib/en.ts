@@ -54,6 +54,8 @@ export const en = {
     closePicture: 'Close',
     openPicture: 'Open by itself',
     waiting: 'Waiting for its turn',
+    moreWaiting: (count: number) =>
+      `${count === 1 ? 'One more message is' : `${count} more messages are`} waiting to be answered.`,
     sending: 'Sending',
     notSent: (reason: string) => `Not sent: ${reason}`,
     discard: 'Discard',
@@ -76,7 +78,8 @@ export const en = {
     empty: (name: string) => `${name} is empty.`,
     unreadable: (name: string) => `${name} cannot be read.`,
     tooLarge: (name: string, size: string, most: string) => `${name} is too large: ${size}; ${most} is the most.`,
-    tooMuch: (name: string, most: string) => `With ${name} the pictures would be too large together; ${most} is the most.`,
+    tooMuch: (name: string, most: string) =>
+      `With ${name} the pictures would be too large together; ${most} is the most.`,
     tooMany: (most: number) => `A message takes at most ${most} pictures.`,
   },
   log: {},

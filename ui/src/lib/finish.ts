@@ -93,5 +93,8 @@ function complain(element: HTMLElement, text: string) {
 
 function reason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/^KaTeX parse error: /, '').split('\n')[0]!.slice(0, 160);
+  return text
+    .replace(/^KaTeX parse error: /, '')
+    .split('\n')[0]!
+    .slice(0, 160);
 }

@@ -107,6 +107,8 @@ export class Hall {
   /** Takes back a message that waits on the server. */
   async takeBack(key: string) {
     if (await this.wish(api.unqueue(this.current, key))) this.discard(key);
+    // It may have been taken up, or taken back elsewhere.
+    await this.look();
   }
 
   discard(key: string) {

@@ -78,7 +78,8 @@ export function blocks(markdown: string, open = false): string[] {
 /** Withholds an unfinished last line that would read as a rule, heading or list for a moment, and closes open emphasis. */
 export function steady(markdown: string): string {
   const fences = markdown.match(/^ {0,3}(```|~~~)/gm)?.length ?? 0;
-  if (fences % 2 === 1) return markdown.replace(/\n {0,3}(?:`{1,3}|~{1,3})$/, (mark) => (mark.trim().length < 3 ? '' : mark));
+  if (fences % 2 === 1)
+    return markdown.replace(/\n {0,3}(?:`{1,3}|~{1,3})$/, (mark) => (mark.trim().length < 3 ? '' : mark));
   const text = markdown.replace(/(^|\n)[ \t]*(?:[-=*+#>|~_]+|`{1,2}|\d{1,3}[.)]?)[ \t]*$/, '$1');
   const paragraph = text.slice(text.lastIndexOf('\n\n') + 1);
   if (paragraph.includes('```') || /^\s*(?:\$\$|\\\[)/.test(paragraph)) return text;

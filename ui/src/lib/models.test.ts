@@ -3,7 +3,12 @@ import { expect, test } from 'vitest';
 import { offered, shortName, withUsed } from './models';
 
 const model = (id: string, name = id, payer?: string) => ({ id, name, cost: 0, ...(payer ? { payer } : {}) });
-const all = [model('demo', 'Demo (built in)'), model('box/small', 'small (box)'), model('box/large', 'large (box)'), model('far/big', 'Big', 'you')];
+const all = [
+  model('demo', 'Demo (built in)'),
+  model('box/small', 'small (box)'),
+  model('box/large', 'large (box)'),
+  model('far/big', 'Big', 'you'),
+];
 const ids = (asked: string) => offered(all, asked).map(({ name, models }) => [name, models.map(({ id }) => id)]);
 
 test('models stand under their provider', () => {

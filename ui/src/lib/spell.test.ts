@@ -4,13 +4,13 @@ import { count, dollars, duration } from './spell';
 
 test('durations are as exact as they are short', () => {
   expect([0, 340, 9_949, 12_900, 61_000, 3_725_000, -5].map(duration)).toEqual([
-    '0.0 s',
+    '<0.1 s',
     '0.3 s',
     '9.9 s',
     '12 s',
     '1 min 1 s',
     '1 h 2 min',
-    '0.0 s',
+    '<0.1 s',
   ]);
 });
 

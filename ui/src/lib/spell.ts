@@ -4,6 +4,7 @@ import { words } from './words';
 /** How long something took, or has taken so far. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds) / 1000;
+  if (seconds < 0.05) return words.chat.seconds('<0.1');
   if (seconds < 10) return words.chat.seconds(seconds.toFixed(1));
   if (seconds < 60) return words.chat.seconds(String(Math.floor(seconds)));
   const minutes = Math.floor(seconds / 60);

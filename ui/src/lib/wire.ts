@@ -23,7 +23,7 @@ export interface Model {
   name: string;
   cost: number;
   /** In US dollars for a million tokens, where known. */
-  price?: { input: number; output: number; cached?: number };
+  price?: { input: number; output: number };
   contextWindow?: number;
   /** Who pays for what it uses. */
   payer?: string;
@@ -49,6 +49,8 @@ export interface StateAnswer {
   sessionId: string;
   isBusy: boolean;
   queued: number;
+  /** Those that wait, in their order. */
+  queuedMessages?: { seq: number; text: string; key: string | null }[];
   /** From 1, empty, to 0, full. */
   contextRemaining: number | null;
   contextUsed?: number | null;
