@@ -104,6 +104,27 @@ describe('an answer', () => {
     assert.equal(await guest.log.locator('[data-reason]').count(), 0);
   });
 
+  test('never shrinks or flickers while it grows', async () => {
+    await guest.page.evaluate(() => {
+      const heights = /** @type {number[]} */ ([]);
+      const draw = () => {
+        const answer = document.querySelector('[role=log] article[aria-label=Answer]');
+        if (answer) heights.push(Math.round(answer.getBoundingClientRect().height));
+        requestAnimationFrame(draw);
+      };
+      draw();
+      Object.assign(window, { heights });
+    });
+    const text = whole.slice(0, whole.indexOf('The sum is'));
+    model.will({ pieces: text.match(/[\s\S]{1,2}/g) ?? [] });
+    await guest.ask('Show me most of it');
+    const heights = await guest.page.evaluate(() => /** @type {any} */ (window).heights);
+    assert.deepEqual(
+      heights,
+      heights.toSorted((a, b) => a - b),
+    );
+  });
+
   test('keeps what stands while it grows', async () => {
     const { gate, open } = held();
     model.will({ pieces: [`${code}\n\nAnd then`, ' much', ' more', ` to say.\n\n${code}`], gate });

@@ -15,6 +15,14 @@ describe('growing text', () => {
     expect(blocks('Some words\n- one', true).join('')).toContain('<li>one</li>');
   });
 
+  test('shows a table once its first row begins, and its rows as they grow', () => {
+    for (const begun of ['| a |', '| a | b |\n', '| a | b |\n|--', '| a | b |\n|:--|--:|', '| a | b |\n|---|---|\n'])
+      expect(blocks(`Look:\n\n${begun}`, true)).toEqual(['<p>Look:</p>\n']);
+    expect(blocks('| a | b |\n|---|---|\n| 1', true).join('')).toContain('<td>1</td>');
+    expect(blocks('| a | b |\n|---|---|\n| 1 | 2 |\n| 3', true).join('')).toContain('<td>3</td>');
+    expect(blocks('| a | b |').join('')).toContain('| a | b |');
+  });
+
   test('shows emphasis and code before they are closed', () => {
     expect(blocks('very **bol', true)).toEqual(['<p>very <strong>bol</strong></p>\n']);
     expect(blocks('run `ls', true)).toEqual(['<p>run <code>ls</code></p>\n']);

@@ -80,12 +80,20 @@ export function steady(markdown: string): string {
   const fences = markdown.match(/^ {0,3}(```|~~~)/gm)?.length ?? 0;
   if (fences % 2 === 1)
     return markdown.replace(/\n {0,3}(?:`{1,3}|~{1,3})$/, (mark) => (mark.trim().length < 3 ? '' : mark));
-  const text = markdown.replace(/(^|\n)[ \t]*(?:[-=*+#>|~_]+|`{1,2}|\d{1,3}[.)]?)[ \t]*$/, '$1');
+  const text = untabled(markdown).replace(/(^|\n)[ \t]*(?:[-=*+#>~_]+|`{1,2}|\d{1,3}[.)]?)[ \t]*$/, '$1');
   const paragraph = text.slice(text.lastIndexOf('\n\n') + 1);
   if (paragraph.includes('```') || /^\s*(?:\$\$|\\\[)/.test(paragraph)) return text;
   if (count(paragraph, '`') % 2 === 1) return paragraph.endsWith('`') ? text.slice(0, -1) : `${text}\``;
   if (count(paragraph, '**') % 2 === 1) return paragraph.endsWith('**') ? text.slice(0, -2) : `${text.trimEnd()}**`;
   return text;
+}
+
+/** Without the head of a table whose first row has not begun: until then it would read as a paragraph full of bars. */
+function untabled(markdown: string): string {
+  const head = /(^|\n)[ \t]*\|[^\n]*(?:\n[ \t:|-]*\n?)?$/.exec(markdown);
+  if (!head) return markdown;
+  const before = markdown.slice(0, head.index).split('\n').at(-1) ?? '';
+  return before.trimStart().startsWith('|') ? markdown : markdown.slice(0, head.index) + head[1];
 }
 
 /** The bar above the code is there from the first line on, so that nothing moves when the last has come. */
