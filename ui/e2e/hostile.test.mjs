@@ -186,7 +186,7 @@ test('names of models', async () => {
   await guest.ask('Hello');
   await guest.page.getByRole('button', { name: 'Model:' }).click();
   await guest.page.getByRole('option', { name: evil }).click();
-  await guest.page.getByRole('button', { name: `Model: ${evil}` }).waitFor();
+  await guest.page.getByRole('button', { name: `model: ${evil}` }).waitFor();
   await guest.ask('Hello again');
 });
 

@@ -38,7 +38,7 @@ async function choose(name) {
   await guest.page.getByRole('option', { name }).click();
 }
 
-const chosen = async (name) => assert.equal(await model.innerText().then((text) => text.trim()), `Model:\n${name}`);
+const chosen = async (name) => assert.equal(await model.innerText().then((text) => text.trim()), `Choose model:\n${name}`);
 
 test('another model is chosen in the header, and answers with the whole past before it', async () => {
   await enter();

@@ -93,7 +93,7 @@ export const en = {
   frames: {},
   approvals: {},
   models: {
-    label: 'Model:',
+    label: 'Choose model:',
     choose: 'Choose a model',
     search: 'Search models',
     list: 'Models',
