@@ -58,6 +58,44 @@ test('a message and an answer are copied as they were written', async () => {
   await eventually(async () => assert.equal(await clipboard(), 'Say something *bold*'));
 });
 
+test('copying works where the page has no secure address', async () => {
+  await context.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+  await guest.page.reload();
+  model.will('Words to take along.');
+  await guest.ask('Say something');
+  await guest.log.getByRole('button', { name: 'Copy answer' }).click();
+  await guest.log.getByRole('button', { name: 'Copied' }).waitFor();
+  await guest.box.focus();
+  await guest.page.keyboard.press('Control+V');
+  assert.equal(await guest.box.inputValue(), 'Words to take along.');
+});
+
+test('a message that waits is taken back before its turn, also after a reload', async () => {
+  const { gate, open } = held();
+  model.will({ pieces: ['Slowly', ', slowly.'], gate }, 'Never said.');
+  await guest.say('Take your time');
+  await guest.answers.first().waitFor();
+  await guest.say('First of the queue');
+  await guest.log.getByText('Waiting for its turn').waitFor();
+  await guest.say('Second of the queue');
+  await eventually(async () => assert.equal(await guest.log.getByText('Waiting for its turn').count(), 2));
+  const takeBack = (text) =>
+    guest.log
+      .getByRole('article', { name: 'You, waiting' })
+      .filter({ hasText: text })
+      .getByRole('button', { name: 'Take back' });
+  await takeBack('First of the queue').click();
+  await takeBack('First of the queue').waitFor({ state: 'detached' });
+  await guest.page.reload();
+  await takeBack('Second of the queue').click();
+  await takeBack('Second of the queue').waitFor({ state: 'detached' });
+  open();
+  await guest.finished.first().waitFor();
+  await guest.idle();
+  assert.deepEqual(await guest.mine.allInnerTexts(), ['Take your time']);
+  assert.equal(await guest.answers.count(), 1);
+});
+
 test('a message is edited and said again, and what followed is gone, also after a reload and in another tab', async () => {
   model.will('First answer.', 'Second answer.', 'Better answer.');
   await guest.ask('One');
@@ -172,11 +210,15 @@ test('who spoke in place of the person is named', async () => {
   await guest.log.getByRole('article', { name: 'From the applet board' }).waitFor();
   await guest.finished.nth(2).waitFor();
   await guest.idle();
+  await post({ prompt: 'I have news', source: 'agent', fromSession: 'another', correlationId: 'flow' });
+  await guest.log.getByRole('article', { name: 'From another agent' }).waitFor();
+  await guest.finished.nth(3).waitFor();
+  await guest.idle();
   assert.equal(await guest.log.getByRole('button', { name: 'Try again' }).count(), 0, 'it is not ours to say again');
   assert.equal(await guest.log.getByRole('button', { name: 'Edit message' }).count(), 1);
 });
 
-for (const { name: look, options } of looks) {
+for (const { name: look, wide, options } of looks) {
   test(`a lively conversation in ${look}`, async () => {
     await context.close();
     context = await browser.newContext({ storageState: remembered, ...options });
@@ -192,6 +234,7 @@ for (const { name: look, options } of looks) {
       'There is a list of **guests**.',
       'Watered.',
       'Noted.',
+      'Thanks.',
       { refusal: 'the house is asleep' },
     );
     await guest.ask('What is in this folder?');
@@ -200,6 +243,9 @@ for (const { name: look, options } of looks) {
     await guest.idle();
     await post({ prompt: 'Somebody pressed a button', source: 'applet', appletSlug: 'board' });
     await guest.finished.getByText('Noted.').waitFor();
+    await guest.idle();
+    await post({ prompt: 'I have news', source: 'agent', fromSession: 'another', correlationId: look });
+    await guest.finished.getByText('Thanks.').waitFor();
     await guest.idle();
     await guest.say('And now?');
     await guest.log.getByText('Something went wrong.').waitFor();
@@ -212,5 +258,10 @@ for (const { name: look, options } of looks) {
     await guest.page.getByRole('button', { name: 'Model:' }).click();
     await guest.page.getByRole('listbox', { name: 'Models' }).waitFor();
     await inspect(guest, `models-${look}`);
+    await guest.page.keyboard.press('Escape');
+    if (!wide) return;
+    await guest.page.getByRole('button', { name: 'of context' }).click();
+    await guest.page.getByRole('dialog', { name: 'What was used' }).waitFor();
+    await inspect(guest, `spending-${look}`);
   });
 }
