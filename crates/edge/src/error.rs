@@ -65,6 +65,15 @@ impl ApiError {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", message)
     }
 
+    pub fn not_shown(kind: &str) -> Self {
+        let message = format!("only png, jpeg, gif and webp are shown, and this is {kind}");
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", message)
+    }
+
+    pub fn gone(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::GONE, "GONE", message)
+    }
+
     pub fn agent_rejected(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "AGENT_CALL_REJECTED", message)
     }

@@ -15,8 +15,14 @@ mod operate;
 mod page;
 mod socket;
 mod v1;
+mod welcome;
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use axum::{Router, middleware, response::IntoResponse as _, routing::get};
 use kernel::{host::Host, servers::Servers};
@@ -29,6 +35,7 @@ use caco::clients::Clients;
 pub use guest::Guest;
 pub use keys::Keys;
 pub use near::{did_you_mean, near};
+pub use welcome::{Found, Lookout};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -71,6 +78,7 @@ struct App {
     access: Arc<Access>,
     closing: socket::Closing,
     metrics: Metrics,
+    lookout: OnceLock<Lookout>,
 }
 
 #[derive(OpenApi)]
@@ -111,7 +119,8 @@ impl Edge {
             codes: Codes::default(),
         });
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
-        let app = Arc::new(App { host, servers, clients, access, closing, metrics });
+        let lookout = OnceLock::new();
+        let app = Arc::new(App { host, servers, clients, access, closing, metrics, lookout });
         Ok(Self { app, listener, settings, mcp: None })
     }
 
@@ -119,6 +128,14 @@ impl Edge {
     #[must_use]
     pub fn with_mcp(mut self, guest: Guest) -> Self {
         self.mcp = Some(guest);
+        self
+    }
+
+    /// Tells newcomers what is found there.
+    #[must_use]
+    pub fn with_lookout(self, lookout: Lookout) -> Self {
+        // The first is the one that counts.
+        self.app.lookout.set(lookout).ok();
         self
     }
 
@@ -150,6 +167,7 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
     let described = OpenApiRouter::with_openapi(Described::openapi())
         .merge(caco::routes())
         .merge(v1::routes())
+        .routes(routes!(welcome::welcome))
         .routes(routes!(briefing::show))
         .routes(routes!(briefing::change))
         .routes(routes!(operate::log));

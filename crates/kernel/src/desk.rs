@@ -153,6 +153,9 @@ impl Desk {
             Command::Cancel { reply } => {
                 reply.send(self.cancel().await).ok();
             }
+            Command::Unqueue { place, reply } => {
+                reply.send(self.unqueue(place).await).ok();
+            }
             Command::Compact { reply } => {
                 reply.send(self.compact().await).ok();
             }
@@ -220,6 +223,14 @@ impl Desk {
                 Ok(Receipt { seq: self.state.last, queued, repeated: false })
             }
         }
+    }
+
+    async fn unqueue(&mut self, place: Seq) -> Result<bool, StoreError> {
+        if !self.state.queue.contains(&place) {
+            return Ok(false);
+        }
+        self.record(vec![Fact::Unqueued { queued: place }]).await?;
+        Ok(true)
     }
 
     async fn cancel(&mut self) -> Result<bool, StoreError> {

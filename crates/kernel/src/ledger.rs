@@ -110,6 +110,7 @@ pub fn used(fact: &Fact) -> Option<(&str, Usage)> {
         | Fact::ContextChanged { .. }
         | Fact::Observed
         | Fact::Queued(_)
+        | Fact::Unqueued { .. }
         | Fact::Said { .. }
         | Fact::StepStarted { .. }
         | Fact::ToolReturned { .. }

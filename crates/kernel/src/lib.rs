@@ -13,6 +13,7 @@ pub mod budget;
 pub mod compact;
 mod desk;
 pub mod feed;
+mod form;
 pub mod guard;
 pub mod host;
 pub mod inbox;

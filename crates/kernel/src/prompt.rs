@@ -83,6 +83,7 @@ impl Part {
             | Fact::ContextChanged { .. }
             | Fact::Observed
             | Fact::Queued(_)
+            | Fact::Unqueued { .. }
             | Fact::StepStarted { .. }
             | Fact::CompactionStarted
             | Fact::CompactionEnded(_)

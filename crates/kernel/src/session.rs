@@ -77,6 +77,11 @@ impl Session {
         Ok(answer.unwrap_or_else(|| Err(lost())))
     }
 
+    pub async fn unqueue(&self, place: Seq) -> Result<Result<bool, StoreError>, Closed> {
+        let answer = self.ask(|reply| Command::Unqueue { place, reply }).await?;
+        Ok(answer.unwrap_or_else(|| Err(lost())))
+    }
+
     pub async fn compact(&self) -> Result<Result<bool, StoreError>, Closed> {
         let answer = self.ask(|reply| Command::Compact { reply }).await?;
         Ok(answer.unwrap_or_else(|| Err(lost())))

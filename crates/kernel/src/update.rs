@@ -67,6 +67,8 @@ pub enum Command {
     Say { message: Message, when_busy: WhenBusy, reply: oneshot::Sender<Result<Receipt, SayError>> },
     /// Stop the running turn; the reply says whether there was one.
     Cancel { reply: oneshot::Sender<Result<bool, StoreError>> },
+    /// Call off a message that waits; the reply says whether it did.
+    Unqueue { place: Seq, reply: oneshot::Sender<Result<bool, StoreError>> },
     /// Sum up the past now; the reply says whether that was begun.
     Compact { reply: oneshot::Sender<Result<bool, StoreError>> },
     /// Change what is known about the session, all of it or nothing.
@@ -160,6 +162,10 @@ pub enum Fact {
     Observed,
     /// A message came while a turn was running and waits for its own.
     Queued(Message),
+    /// A message that waited was called off before it was spoken.
+    Unqueued {
+        queued: Seq,
+    },
     /// A message was spoken, and a turn that answers it began.
     Said {
         #[serde(flatten)]

@@ -42,6 +42,8 @@ enum Act {
     /// Time passes, more than an unattended question waits.
     Age,
     Cancel,
+    /// Calls off one of the messages that wait.
+    Unqueue(u8),
     Rename,
     Compact,
     Observe,
@@ -67,6 +69,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Call),
         1 => Just(Act::Age),
         2 => Just(Act::Cancel),
+        1 => any::<u8>().prop_map(Act::Unqueue),
         1 => Just(Act::Rename),
         1 => Just(Act::Compact),
         1 => Just(Act::Observe),
@@ -204,6 +207,13 @@ impl Story {
                 tokio::time::sleep(Duration::from_mins(11)).await;
             }
             Act::Cancel => drop(host.cancel(self.id).await),
+            Act::Unqueue(which) => {
+                let state = host.roster.get(self.id).unwrap();
+                let place = state.queue.get(usize::from(which) % state.queue.len().max(1));
+                if let Some(place) = place {
+                    drop(host.unqueue(self.id, *place).await);
+                }
+            }
             Act::Rename => {
                 let amendment = Amendment { name: Some("n".into()), ..Amendment::default() };
                 drop(host.amend(self.id, amendment).await);

@@ -138,6 +138,7 @@ pub fn every_fact() -> Vec<Fact> {
         let reason = format!("{kind:?}");
         Fact::TurnEnded(Outcome::Failed { kind, reason })
     }));
+    facts.push(Fact::Unqueued { queued: Seq(7) });
     let summed_up = Some(SummedUp { upto: Seq(3), at: Seq(18) });
     facts.push(Fact::Rewound { before: Seq(19), filled: Some(7), summed_up, anew: false });
     facts.push(Fact::Rewound { before: Seq(6), filled: None, summed_up: None, anew: true });

@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 use super::hear::Place;
 
 const PREFERENCES: &str = "default";
+const CHOSEN: &str = "chosen-model";
 
 pub struct Clients {
     host: Arc<Host>,
@@ -90,6 +91,20 @@ impl Clients {
         let exists = |session: &SessionId| self.host.roster.get(*session).is_some();
         preferences.session = preferences.session.filter(exists);
         Ok(preferences)
+    }
+
+    /// What answers in new sessions: what the person chose, while there is such a model.
+    pub async fn model(&self) -> Result<String, StoreError> {
+        let models = &self.host.ports.models;
+        let chosen: Option<String> =
+            self.host.ports.catalog.load(Shelf::Preferences, CHOSEN).await?;
+        let chosen = chosen.filter(|model| models.find(model).is_some());
+        Ok(chosen.unwrap_or_else(|| models.default_id()))
+    }
+
+    /// Apart from what was last used: that is no choice.
+    pub async fn choose_model(&self, model: &str) -> Result<(), StoreError> {
+        self.host.ports.catalog.save(Shelf::Preferences, CHOSEN, &model).await
     }
 
     pub async fn prefer(

@@ -27,6 +27,7 @@ use crate::{
 /// How many messages the debug view shows, the newest.
 const DEBUG_MESSAGES: usize = 1000;
 const FLOW_CHARS: usize = 255;
+const IMAGES: usize = 10;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -36,6 +37,10 @@ pub struct NewMessage {
     /// `data:image/...;base64,...`
     #[serde(default, deserialize_with = "extract::text")]
     image_data: Option<String>,
+    /// More of the same, ten at most.
+    #[serde(default)]
+    #[schema(max_items = 10)]
+    images: Vec<String>,
     /// Merged into the applet's state.
     applet_state: Option<Map<String, Value>>,
     applet_navigation: Option<Map<String, Value>>,
@@ -126,7 +131,12 @@ pub async fn post(
         let message = "replaces is for messages of the person, not of applets, agents or schedules";
         return Err(ApiError::bad_request(message));
     }
-    let image = body.image_data.as_deref().map(image).transpose()?;
+    if body.images.len() > IMAGES {
+        let message = format!("images holds {}, and at most {IMAGES} go along", body.images.len());
+        return Err(ApiError::bad_request(message));
+    }
+    let images = body.image_data.iter().chain(&body.images);
+    let images = images.map(|data| image(data)).collect::<Result<Vec<_>, _>>()?;
     if [&body.applet_slug, &body.schedule_slug].into_iter().flatten().any(|it| !is_slug(it)) {
         return Err(ApiError::bad_request("Invalid slug"));
     }
@@ -142,7 +152,7 @@ pub async fn post(
         app.host.applets.navigate(&applet, &navigation).await?;
     }
     let mut attachments = Vec::new();
-    if let Some((kind, bytes)) = image {
+    for (kind, bytes) in images {
         attachments.push(keep(&app, id, &kind, bytes).await?);
     }
     let (text, replaces) = (body.prompt, body.replaces);

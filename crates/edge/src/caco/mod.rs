@@ -11,9 +11,12 @@ mod hear;
 mod list;
 pub mod mcp;
 mod messages;
+mod model;
 mod names;
 mod patterns;
+mod pictures;
 mod preferences;
+mod queue;
 mod say;
 mod sessions;
 mod socket;
@@ -40,6 +43,8 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(events::events))
         .routes(routes!(messages::post))
         .routes(routes!(messages::cancel))
+        .routes(routes!(queue::call_off))
+        .routes(routes!(pictures::picture))
         .routes(routes!(messages::debug))
         .routes(routes!(approvals::list))
         .routes(routes!(approvals::decide))

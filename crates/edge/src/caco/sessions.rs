@@ -108,8 +108,10 @@ pub async fn create(
         Some(cwd) => folder(&app, &cwd)?,
         None => app.host.ports.workspace.clone(),
     };
-    let models = &app.host.ports.models;
-    let model = model.filter(|it| !it.is_empty()).unwrap_or_else(|| models.default_id());
+    let model = match model.filter(|it| !it.is_empty()) {
+        Some(model) => model,
+        None => app.clients.model().await?,
+    };
     known_model(&app, &model).await?;
     let name = description.unwrap_or_default();
     at_most("description", &name, NAME_CHARS)?;

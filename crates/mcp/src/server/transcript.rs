@@ -121,6 +121,7 @@ fn lines_of(entry: &Entry) -> Vec<Line> {
         | Fact::ContextChanged { .. }
         | Fact::Observed
         | Fact::Queued(_)
+        | Fact::Unqueued { .. }
         | Fact::StepStarted { .. }
         | Fact::ToolStarted { .. }
         | Fact::CompactionStarted
