@@ -6,15 +6,23 @@ const server = process.env.MEGARON_URL ?? 'http://127.0.0.1:53000';
 // The server answers its own origin only, so the development proxy speaks in its name.
 const proxied = { target: server, changeOrigin: true, headers: { origin: server } };
 
+/** Every browser that can run the page reads the smallest of the three formats in which formulas' fonts come. */
+const newestFontsOnly = {
+  name: 'newest-fonts-only',
+  enforce: 'pre' as const,
+  transform: (code: string, id: string) =>
+    id.endsWith('katex.min.css') ? code.replace(/,url\([^)]+\) format\("(?:woff|truetype)"\)/g, '') : undefined,
+};
+
 export default defineConfig({
-  plugins: [svelte()],
+  plugins: [svelte(), newestFontsOnly],
   build: {
     target: 'es2023',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
       // What frames are lent is embedded by the server under a name that it knows.
-      input: { index: 'index.html', docs: 'docs.html', 'megaron-frame': 'src/frames/sdk/megaron-frame.ts' },
+      input: { index: 'index.html', docs: 'docs.html', diagram: 'diagram.html', 'megaron-frame': 'src/frames/sdk/megaron-frame.ts' },
       output: {
         entryFileNames: ({ name }) => (name === 'megaron-frame' ? 'sdk/[name].js' : 'assets/[name]-[hash].js'),
       },

@@ -1,229 +1,224 @@
-// What is in a window tries to get out: nothing of the page, of the person or of other windows is within its reach.
+// Whatever a model, a tool, a file or a provider says: nothing of it runs, nothing leaves for elsewhere, nothing pops up.
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { answers, diagrams, formulas, markup } from './hostile.mjs';
+import { ScriptedModel } from './scripted.mjs';
 import { Server } from './server.mjs';
 import { eventually, launch, signIn, visit } from './visit.mjs';
-import { Windows } from './windows.mjs';
 
-let server, browser, remembered, context, guest, windows;
+const evil = `<img src=x onerror=pwned()>`;
+const names = [`a${evil}.txt`, '"onmouseover=pwned() x=".txt', "'-pwned()-'.md"];
+
+let model, server, browser, remembered, context, guest, asked, dialogs;
 
 before(async () => {
-  server = await Server.fresh();
+  model = await ScriptedModel.start();
+  server = await Server.fresh(model.config.replace('models = ["it"]', `models = ["it", ${JSON.stringify(evil)}]`));
+  const folder = join(server.workspace, 'hostile');
+  await mkdir(folder);
+  for (const name of names) await writeFile(join(folder, name), markup.join('\n'));
   browser = await launch();
   remembered = await signIn(browser, server);
 });
 after(async () => {
   await browser?.close();
   await server?.end();
+  await model?.end();
 });
 beforeEach(async () => {
   context = await browser.newContext({ storageState: remembered });
-  guest = await visit(context, server.url);
-  windows = new Windows(guest);
-  await guest.ask('Hello');
-  await windows.open();
-});
-afterEach(() => context.close());
-
-/** How each attempt ended: the name of the error, or that it worked. */
-function attempts(frame) {
-  return frame.evaluate(() => {
-    const tries = {
-      'read the page': () => parent.document.body.innerHTML,
-      'read the top': () => top?.document.title,
-      'read the address': () => parent.location.href,
-      'call the page': () => /** @type {any} */ (parent).eval('1'),
-      'read cookies': () => document.cookie,
-      'write cookies': () => (document.cookie = 'a=b'),
-      'use storage': () => localStorage.length,
-      'use storage of the session': () => sessionStorage.length,
-      'open a database': () => indexedDB.open('a'),
-      'leave by the top': () => {
-        if (top) top.location.href = 'about:blank';
-      },
-      'reach its own element': () => window.frameElement?.getAttribute('sandbox'),
-    };
-    return Object.entries(tries).map(([name, attempt]) => {
-      try {
-        const outcome = attempt();
-        return `${name}: ${outcome === undefined || outcome === null ? 'nothing' : 'worked'}`;
-      } catch (error) {
-        return `${name}: ${/** @type {Error} */ (error).name}`;
-      }
-    });
+  asked = [];
+  dialogs = [];
+  context.on('request', (request) => asked.push(request));
+  context.on('dialog', (dialog) => {
+    dialogs.push(dialog.message());
+    void dialog.dismiss();
   });
-}
-
-test('the page, its address, cookies, storage and the top window are out of reach', async () => {
-  const frame = await windows.inside();
-  assert.equal(await frame.evaluate(() => origin), 'null');
-  assert.deepEqual(await attempts(frame), [
-    'read the page: SecurityError',
-    'read the top: SecurityError',
-    'read the address: SecurityError',
-    'call the page: SecurityError',
-    'read cookies: SecurityError',
-    'write cookies: SecurityError',
-    'use storage: SecurityError',
-    'use storage of the session: SecurityError',
-    'open a database: SecurityError',
-    'leave by the top: SecurityError',
-    'reach its own element: nothing',
-  ]);
-  assert.equal(new URL(guest.page.url()).origin, server.url);
-  await guest.connected();
-});
-
-test('neither the server nor the rest of the world can be asked for anything', async () => {
-  const frame = await windows.inside();
-  const outcomes = await frame.evaluate(async (server) => {
-    const asked = [`${server}/api/sessions`, `${location.origin}/`, 'http://127.0.0.1:1/', `${server}/healthz`];
-    const answers = await Promise.all(
-      asked.map((url) =>
-        fetch(url, { credentials: 'include' }).then(
-          (it) => it.status,
-          (error) => error.name,
-        ),
-      ),
+  await context.addInitScript(() => {
+    // The drawing program itself tries things; that is why it lives in a room apart, and only the page counts here.
+    const tried = /** @type {string[]} */ ([]);
+    document.addEventListener('securitypolicyviolation', (event) =>
+      tried.push(`${event.violatedDirective} ${event.blockedURI}`),
     );
-    const socket = await new Promise((resolve) => {
-      try {
-        const attempt = new WebSocket(`${server.replace('http', 'ws')}/ws`);
-        attempt.onopen = () => resolve('open');
-        attempt.onerror = () => resolve('refused');
-      } catch (error) {
-        resolve(/** @type {Error} */ (error).name);
-      }
+    Object.assign(window, {
+      tried,
+      pwned: () => {
+        /** @type {any} */ (window.top).wasPwned = true;
+      },
     });
-    const own = await fetch('board.css').then((it) => it.status);
-    return { answers, socket, own };
-  }, server.url);
-  assert.deepEqual(outcomes.answers, Array(4).fill('TypeError'));
-  assert.notEqual(outcomes.socket, 'open');
-  assert.equal(outcomes.own, 200, 'its own files are its own');
+  });
+  guest = await visit(context, server.url);
+  // Refusals of the policy are looked at apart, and a picture that is not there is no fault.
+  guest.foresee(/Content Security Policy/);
+  guest.foresee(/404/);
 });
-
-test('the very address of a window, opened by itself, is as shut in', async () => {
-  const frame = await windows.inside();
-  const alone = await context.newPage();
-  await alone.goto(frame.url());
-  assert.equal(await alone.evaluate(() => origin), 'null');
-  assert.match(
-    await alone.evaluate(() => {
-      try {
-        return document.cookie;
-      } catch (error) {
-        return /** @type {Error} */ (error).name;
-      }
-    }),
-    /SecurityError/,
+afterEach(async () => {
+  // Whatever was waiting to happen has had its chance once a round trip is over and a frame was drawn.
+  await guest.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+  const happened = await guest.page.evaluate(() => ({
+    ran: /** @type {any} */ (window).wasPwned ?? false,
+    tried: /** @type {any} */ (window).tried,
+    page: document.getElementById('page')?.parentElement === document.body,
+    handlers: [...document.querySelectorAll('*')].flatMap((it) =>
+      [...it.attributes].filter(({ name }) => name.startsWith('on')).map(({ name }) => `${it.tagName} ${name}`),
+    ),
+    foreign: [
+      ...document.querySelectorAll('#page :is(script, iframe, object, embed, link, meta, base, style, video, audio)'),
+    ].map((it) => it.outerHTML),
+    leading: [...document.querySelectorAll('[href], [src], [action], [formaction]')]
+      .flatMap((it) => ['href', 'src', 'action', 'formaction'].map((name) => it.getAttribute(name) ?? ''))
+      .filter((address) =>
+        /^\W*(?:javascript|vbscript|file|data:(?!image\/))/i.test(address.replace(/[\s\u0000-\u001f]/g, '')),
+      ),
+    named: [...document.querySelectorAll('.prose :is([id], [name])')].map((it) => it.outerHTML.slice(0, 200)),
+    styled: [...document.querySelectorAll('#page [style]')]
+      .map((it) => it.getAttribute('style') ?? '')
+      .filter((style) => /url\(|fixed|expression|import/i.test(style)),
+  }));
+  const { complaints } = guest;
+  await context.close();
+  const ours = new URL(server.url).origin;
+  // What the policy refused never left.
+  const sent = asked.filter((request) => request.failure()?.errorText !== 'csp').map((request) => request.url());
+  const away = sent.filter((url) => !url.startsWith(`${ours}/`) && !/^(?:blob|data):/.test(url));
+  assert.deepEqual(
+    { ...happened, away, dialogs, complaints },
+    {
+      ran: false,
+      tried: [],
+      page: true,
+      handlers: [],
+      foreign: [],
+      leading: [],
+      named: [],
+      styled: [],
+      away: [],
+      dialogs: [],
+      complaints: [],
+    },
   );
 });
 
-test('another page cannot frame it', async () => {
-  const frame = await windows.inside();
-  const other = createServer((_, answer) => {
-    answer.setHeader('content-type', 'text/html');
-    answer.end(`<iframe src="${frame.url()}"></iframe>`);
-  });
-  await new Promise((listening) => other.listen(0, '127.0.0.1', () => listening(undefined)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
-  const elsewhere = await context.newPage();
-  const refused = elsewhere.waitForEvent('console', (it) => /frame-ancestors/.test(it.text()));
-  await elsewhere.goto(`http://127.0.0.1:${port}/`);
-  await refused;
-  other.close();
-  other.closeAllConnections();
-});
-
-test('a window speaks for itself alone', async () => {
-  await windows.open('Notice board 2');
-  const second = await windows.inside('Notice board 2');
-  const content = await windows.ready('Notice board 2');
-  // It names the first frame, writes to its window, and pretends to be the page.
-  await second.evaluate(() => {
-    parent.postMessage({ type: 'frameMessage', frameId: 'another', message: { type: 'note', text: 'forged' } }, '*');
-    const first = parent.frames[0];
-    first?.postMessage({ type: 'notes', notes: [{ id: 'x', text: 'forged' }] }, '*');
-    first?.postMessage({ type: 'megaron:error', error: 'forged' }, '*');
-    first?.postMessage({ type: 'megaron:theme', theme: { scheme: 'dark', tokens: { '--paper': 'red' } } }, '*');
-  });
-  await content.getByText('That did not work: expected a note, remove or say').waitFor();
-  await guest.page.getByRole('tab', { name: 'Notice board', exact: true }).click();
-  const first = await windows.inside();
-  // Whatever was sent before this has arrived by now.
-  await windows.pin('genuine');
-  assert.deepEqual(await first.evaluate(() => document.getElementById('notes')?.innerText.includes('forged')), false);
-  assert.equal(await first.evaluate(() => document.getElementById('remark')?.textContent), '');
-  assert.equal(await first.evaluate(() => document.documentElement.style.colorScheme), 'light');
-});
-
-test('a popup of a window is nobody to the page', async () => {
-  const frame = await windows.inside();
-  const opened = context.waitForEvent('page');
-  await frame.evaluate(() => void open('about:blank'));
-  const popup = await opened;
-  await popup.evaluate(() => opener.parent.postMessage({ type: 'note', text: 'from a popup' }, '*'));
-  await windows.pin('from the window');
-  const content = await windows.ready();
-  assert.equal(await content.getByRole('listitem').filter({ hasText: 'from a popup' }).count(), 0);
-  await popup.close();
-});
-
-test('a window that goes to another window can say nothing any more, until it starts again', async () => {
-  await windows.open('Notice board 2');
-  const second = await windows.inside('Notice board 2');
-  await guest.page.getByRole('tab', { name: 'Notice board', exact: true }).click();
-  const first = await windows.inside();
-  await first.evaluate((address) => (location.href = address), second.url());
-  const strayed = windows.region().getByText('went somewhere else by itself');
-  await strayed.waitFor();
-  const form = windows.region().frameLocator('iframe');
-  await form.getByRole('textbox').fill('from elsewhere');
-  await form.getByRole('button', { name: 'Pin' }).click();
-  await windows.region().getByRole('button', { name: 'Start again' }).click();
-  await strayed.waitFor({ state: 'hidden' });
-  const content = await windows.ready();
-  await windows.pin('home again');
-  assert.equal(await content.getByRole('listitem').filter({ hasText: 'from elsewhere' }).count(), 0);
-});
-
-for (const place of ['data:text/html,<script>parent.postMessage({type:"note",text:"out"},"*")</script>', 'about:blank', '/']) {
-  test(`a window does not get as far as ${place.slice(0, 11)}`, async () => {
-    const frame = await windows.inside();
-    await frame.evaluate((place) => (location.href = place), place);
-    await windows.region().getByText('went somewhere else by itself').waitFor();
-    await windows.region().getByRole('button', { name: 'Start again' }).click();
-    const content = await windows.ready();
-    await windows.pin(`back from ${place.slice(0, 5)}`);
-    assert.equal(await content.getByText('out', { exact: true }).count(), 0);
+/** All blocks have become what they will be. */
+async function finished() {
+  await eventually(async () => {
+    const waiting = await guest.log.evaluate(
+      (log) =>
+        [...log.querySelectorAll('[data-formula=inline], [data-formula=display]')].filter(
+          (it) => !it.querySelector('.katex, [data-reason]'),
+        ).length +
+        [...log.querySelectorAll('[data-code=mermaid]')].filter(
+          (it) => !it.querySelector('[data-diagram], [data-reason]'),
+        ).length,
+    );
+    assert.equal(waiting, 0);
   });
 }
 
-test('a flood puts the window out and harms nobody else', async () => {
-  const frame = await windows.inside();
-  await frame.evaluate(() => {
-    for (let count = 0; count < 20_000; count += 1) parent.postMessage({ type: 'note', text: '' }, '*');
-  });
-  const out = windows.region().getByText('stopped because it sent far too many messages');
-  await out.waitFor();
-  await guest.ask('Are you still there?');
-  await windows.region().getByRole('button', { name: 'Start again' }).click();
-  await windows.ready();
-  await windows.pin('after the flood');
+test('answers of a model', async () => {
+  for (const answer of answers) {
+    model.will(answer);
+    await guest.ask('Go on');
+  }
+  await finished();
+  assert.equal(await guest.answers.count(), answers.length);
+  assert.ok((await guest.log.locator('.katex').count()) > 0, 'some formulas were set');
+  assert.ok((await guest.log.locator('[data-diagram] img').count()) > 0, 'some diagrams were drawn');
+  assert.match(await guest.log.innerText(), /<script>pwned\(\)<\/script>/, 'markup is shown as it was written');
 });
 
-test('a message that is too large comes back with an error, and the connection lives', async () => {
-  const frame = await windows.inside();
-  const error = await frame.evaluate(
-    () =>
-      new Promise((resolve) => {
-        const { megaron } = /** @type {any} */ (window);
-        megaron.onError(resolve);
-        megaron.send({ type: 'note', text: 'x'.repeat(1_000_001) });
-      }),
+test('an answer while it is being written, cut anywhere', async () => {
+  const text = [...markup.slice(0, 8), ...formulas.slice(0, 3)].join('\n\n');
+  model.will({ pieces: text.match(/[\s\S]{1,3}/g) });
+  await guest.ask('Go on, slowly');
+});
+
+test('answers that were stored are as harmless when they are read again', async () => {
+  model.will([markup.join('\n\n'), formulas.join('\n\n'), diagrams.join('\n\n')].join('\n\n'));
+  await guest.ask('Go on');
+  await finished();
+  await guest.page.reload();
+  await guest.finished.first().waitFor();
+  await finished();
+});
+
+test('what a person says', async () => {
+  model.will(...markup.map(() => 'Yes.'));
+  for (const text of markup) await guest.ask(`${text}\n${answers.at(-1)}`.slice(0, 2000));
+});
+
+test('names of tools, what they are given, and that they fail', async () => {
+  const calls = markup.slice(0, 6).map((text) => ({ name: text, args: { [text]: text } }));
+  model.will({ text: 'Calling.', calls }, 'Done.');
+  await guest.ask('Call something');
+  for (const summary of await guest.log.locator('summary').all()) await summary.click();
+});
+
+test('names of files, and what is in them', async () => {
+  const calls = [
+    { name: 'list_directory', args: { path: 'hostile' } },
+    ...names.map((name) => ({ name: 'read_file', args: { path: `hostile/${name}` } })),
+  ];
+  model.will({ calls }, 'Done.');
+  await guest.ask('Look around');
+  for (const summary of await guest.log.locator('summary').all()) await summary.click();
+  await guest.log.getByText('<script>pwned()</script>').first().waitFor();
+});
+
+test('names of sessions, in the list, the heading and the title', async () => {
+  model.will('Yes.');
+  await guest.ask('Hello');
+  for (const name of markup.map((text) => text.replaceAll('\u0000', '').slice(0, 100))) {
+    await guest.page.evaluate(async (name) => {
+      const id = new URLSearchParams(location.search).get('session');
+      const headers = { 'Content-Type': 'application/json' };
+      const answer = await fetch(`/api/sessions/${id}`, { method: 'PATCH', headers, body: JSON.stringify({ name }) });
+      if (!answer.ok) throw new Error(await answer.text());
+    }, name);
+    await guest.page.getByRole('heading', { level: 1 }).getByText(name, { exact: true }).waitFor();
+  }
+});
+
+test('names of models', async () => {
+  model.will('Yes.', 'Yes.');
+  await guest.ask('Hello');
+  await guest.page.getByRole('button', { name: 'Model:' }).click();
+  await guest.page.getByRole('option', { name: evil }).click();
+  await guest.page.getByRole('button', { name: `model: ${evil}` }).waitFor();
+  await guest.ask('Hello again');
+});
+
+test('what a provider says when it refuses', async () => {
+  model.will({ refusal: markup.join(' ') });
+  await guest.say('Hello');
+  await guest.log.getByText('Something went wrong.').waitFor();
+  await guest.idle();
+});
+
+test('a question to the person, and what was to be run', async () => {
+  const command = `echo '${markup.slice(0, 5).join(' ').replaceAll("'", '')}'`;
+  model.will({ calls: [{ name: 'shell', args: { command } }] }, 'Done.');
+  await guest.say('Run something');
+  const approvals = guest.page.getByRole('region', { name: 'Approvals' });
+  await approvals.getByRole('button', { name: 'Deny' }).first().click();
+  await guest.idle();
+});
+
+test('the room in which diagrams are drawn lets nothing in or out, and only the page look in', async () => {
+  const response = await guest.page.request.get(`${server.url}/diagram.html`);
+  const policy = response.headers()['content-security-policy'] ?? '';
+  assert.deepEqual(
+    policy.split(';').map((it) => it.trim()),
+    [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self' 'unsafe-inline'",
+      "form-action 'none'",
+      "base-uri 'none'",
+      "frame-ancestors 'self'",
+    ],
   );
-  assert.equal(error, 'a message may have 1000000 bytes at most');
-  await eventually(async () => windows.pin('small enough'));
+  assert.equal(response.headers()['x-frame-options'], 'SAMEORIGIN');
 });

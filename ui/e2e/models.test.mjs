@@ -30,14 +30,27 @@ afterEach(async () => {
 async function enter() {
   guest = await visit(context, server.url);
   await guest.ask('Hello there');
-  model = guest.page.getByRole('combobox', { name: 'Model' });
+  model = guest.page.getByRole('button', { name: 'Model:' });
 }
+
+async function choose(name) {
+  await model.click();
+  await guest.page.getByRole('option', { name }).click();
+}
+
+const chosen = async (name) => assert.equal(await model.innerText().then((text) => text.trim()), `Choose model:\n${name}`);
 
 test('another model is chosen in the header, and answers with the whole past before it', async () => {
   await enter();
-  assert.equal(await model.inputValue(), 'demo');
-  assert.deepEqual(await model.locator('option').allInnerTexts(), ['Demo (built in)', 'small (box)']);
-  await model.selectOption('small (box)');
+  await chosen('Demo (built in)');
+  await model.click();
+  await guest.page.getByRole('option', { name: 'Demo (built in)', selected: true }).waitFor();
+  const groups = guest.page.getByRole('listbox', { name: 'Models' }).getByRole('group');
+  assert.deepEqual(await groups.evaluateAll((all) => all.map((it) => it.innerText.split('\n')[0])), [
+    'Built in',
+    'box',
+  ]);
+  await guest.page.getByRole('option', { name: 'small' }).click();
   await guest.ask('Who is there?');
   await guest.finished.nth(1).getByText('The small one heard: Who is there?').waitFor();
   const asked = small.asked.at(-1);
@@ -47,8 +60,8 @@ test('another model is chosen in the header, and answers with the whole past bef
     ['Hello there', 'Who is there?'],
   );
   await guest.page.reload();
-  await eventually(async () => assert.equal(await model.inputValue(), 'box/small', 'it is kept'));
-  await model.selectOption('Demo (built in)');
+  await eventually(() => chosen('small (box)'));
+  await choose('Demo (built in)');
   await guest.ask('And who is there now?');
   assert.equal(small.asked.at(-1), asked, 'it was not asked again');
 });
@@ -63,11 +76,46 @@ test('a model that is gone is not kept, and the reason is shown', async () => {
     await route.fulfill({ response, json: answer });
   });
   await enter();
-  await model.selectOption('Away');
+  await choose('Away');
   await guest.page.getByRole('alert').filter({ hasText: 'Unknown model: gone/away' }).waitFor();
-  await eventually(async () => assert.equal(await model.inputValue(), 'demo'));
+  await eventually(() => chosen('Demo (built in)'));
   guest.foresee(/400/);
   await context.unrouteAll({ behavior: 'wait' });
+});
+
+test('a model is found by a few letters and chosen by keyboard', async () => {
+  await enter();
+  await model.focus();
+  await guest.page.keyboard.press('Enter');
+  const search = guest.page.getByRole('combobox', { name: 'Search models' });
+  await search.waitFor();
+  await eventually(async () => assert.equal(await search.evaluate((it) => it === document.activeElement), true));
+  await guest.page.keyboard.type('nothing like it');
+  await guest.page.getByText('No model is called that.').waitFor();
+  await guest.page.keyboard.press('Escape');
+  await search.waitFor({ state: 'hidden' });
+  assert.equal(await model.evaluate((it) => it === document.activeElement), true, 'the focus is back');
+  await guest.page.keyboard.press('Enter');
+  await search.fill('BOX sma');
+  await guest.page.keyboard.press('Enter');
+  await eventually(() => chosen('small (box)'));
+  await guest.page.keyboard.press('Enter');
+  await search.waitFor();
+  await guest.page.keyboard.press('ArrowUp');
+  await guest.page.keyboard.press('Enter');
+  await eventually(() => chosen('Demo (built in)'));
+});
+
+test('what the session and its last turn used can be looked up', async () => {
+  await enter();
+  await guest.ask('And once more');
+  await guest.page.getByRole('button', { name: 'of context' }).click();
+  const used = guest.page.getByRole('dialog', { name: 'What was used' });
+  await used.getByText(/full: .* of 100k tokens/).waitFor();
+  const cells = (name) => used.getByRole('row', { name }).getByRole('cell').allInnerTexts();
+  const [turn, session] = [await cells('Last turn'), await cells('Whole session')];
+  assert.equal(turn.length, 3);
+  assert.notDeepEqual(turn, session);
 });
 
 test('how full the context is stands in the header', async () => {

@@ -18,8 +18,14 @@ struct Page;
 
 /// Nothing but our own files; nothing inline; nobody may frame us.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: \
-    blob:; font-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; \
-    frame-ancestors 'none'; manifest-src 'self'";
+    blob:; font-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action 'self'; \
+    base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'";
+
+/// Diagrams are drawn in a frame apart, as they bring styles of their own. It reaches nothing, and
+/// what it draws is shown as a picture.
+const DRAWING_ROOM: &str = "diagram.html";
+const DRAWING_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+    form-action 'none'; base-uri 'none'; frame-ancestors 'self'";
 
 /// What every document in a frame is lent, if it was built.
 pub fn sdk() -> Option<bytes::Bytes> {
@@ -52,7 +58,13 @@ fn serve(name: &str, file: EmbeddedFile) -> Response {
     let is_hashed = name.starts_with("assets/");
     let cache = if is_hashed { "public, max-age=31536000, immutable" } else { "no-cache" };
     let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, cache.to_owned())];
-    (headers, file.data.into_owned()).into_response()
+    let mut response = (headers, file.data.into_owned()).into_response();
+    if name == DRAWING_ROOM {
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(DRAWING_POLICY));
+        headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN"));
+    }
+    response
 }
 
 fn unbuilt() -> Response {

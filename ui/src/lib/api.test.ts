@@ -23,7 +23,7 @@ test('a message whose answer was lost is sent again under the same key', async (
     new Response('', { status: 503 }),
     Response.json({ ok: true, sessionId: 'S' }),
   );
-  await insist(() => say('S', 'hi', 'key-1'), noPause);
+  await insist(() => say('S', { prompt: 'hi' }, 'key-1'), noPause);
   expect(requests.map(({ init }) => new Headers(init.headers).get('Idempotency-Key'))).toEqual([
     'key-1',
     'key-1',
@@ -37,7 +37,7 @@ test('a message whose answer was lost is sent again under the same key', async (
 
 test('a refusal is final and says why', async () => {
   server(Response.json({ error: 'Session not found: S', code: 'NOT_FOUND' }, { status: 404 }));
-  const refusal = await insist(() => say('S', 'hi', 'key-1'), noPause).catch((error: unknown) => error);
+  const refusal = await insist(() => say('S', { prompt: 'hi' }, 'key-1'), noPause).catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(Refused);
   expect(refusal).toMatchObject({ status: 404, message: 'Session not found: S' });
 });

@@ -64,9 +64,38 @@ export const changeServer = (name: string, change: { enabled?: boolean; tools?: 
 export const restartServer = (name: string) => ask('POST', `${server(name)}/restart`);
 export const serverLogs = (name: string) => ask<{ lines: LogLine[] }>('GET', `${server(name)}/logs`);
 
+export interface Utterance {
+  prompt: string;
+  /** As `data:` addresses. */
+  images?: string[];
+  /** The number of an earlier message, which this one takes the place of. */
+  replaces?: number;
+}
+
 /** Says something to a session. Waits its turn if the session is busy; said once however often it is sent under one key. */
-export function say(id: string, prompt: string, key: string): Promise<AcceptedAnswer> {
-  return ask('POST', `${session(id)}/messages`, { prompt, queue: true }, { 'Idempotency-Key': key });
+export function say(id: string, said: Utterance, key: string): Promise<AcceptedAnswer> {
+  const { images = [], ...rest } = said;
+  const body = { ...rest, ...(images.length > 0 ? { images } : {}), queue: true };
+  return ask('POST', `${session(id)}/messages`, body, { 'Idempotency-Key': key });
+}
+
+/** Takes back a message that waits for its turn. */
+export const unqueue = (id: string, key: string) => ask('DELETE', `${session(id)}/queue/${encodeURIComponent(key)}`);
+
+/** A picture that the server keeps, as it would be sent. */
+export async function picture(url: string): Promise<string> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Refused(response.status, 'A picture of this message is no longer there.');
+  return asData(await response.blob());
+}
+
+export function asData(file: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error ?? new Error('unreadable'));
+    reader.readAsDataURL(file);
+  });
 }
 
 /** What can be opened in a frame. */

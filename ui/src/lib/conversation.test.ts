@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   empty,
   fold,
+  lastSaid,
   marked,
   planOf,
   posted,
@@ -33,6 +34,35 @@ function told(conversation: Conversation): string[] {
 }
 
 const happened = (type: string, data: object): SessionEvent => ({ type, data, id: `${type}-1` });
+
+describe('saying something else instead', () => {
+  const numbered = (event: SessionEvent, seq: number) => ({ ...event, seq });
+  const past = [
+    numbered(said('one'), 2),
+    numbered(answer('m1', 'first'), 4),
+    numbered(idle(), 5),
+    numbered(said('two'), 6),
+    delta('m2', 'sec'),
+    numbered(answer('m2', 'second'), 8),
+  ];
+
+  test('drops the message and all that followed', () => {
+    const before = fold(empty, past);
+    const rewound = numbered(happened('session.rewound', { before: 6 }), 10);
+    expect(told(fold(before, [rewound, numbered(said('three'), 11)]))).toEqual([
+      'you: one',
+      'answer: first',
+      'you: three',
+    ]);
+  });
+
+  test('is offered for the last message of the person, while nothing waits', () => {
+    const before = fold(empty, past);
+    expect(lastSaid(before)).toMatchObject({ text: 'two', at: 6 });
+    expect(lastSaid(posted(before, 'k', 'next'))).toBeUndefined();
+    expect(lastSaid(fold(before, [numbered(said('tick', { scheduleSlug: 'daily' }), 12)]))).toBeUndefined();
+  });
+});
 
 describe('a turn', () => {
   test('deltas grow into the answer, and the stored answer takes their place', () => {
@@ -65,9 +95,32 @@ describe('a turn', () => {
     expect(fold(empty, [happened('caco.context', {}), happened('future.event', { a: 1 })])).toEqual(empty);
   });
 
-  test('what a schedule said names the schedule', () => {
-    const [item] = fold(empty, [said('report', { source: 'scheduler', scheduleSlug: 'daily' })]).items;
-    expect(item).toMatchObject({ kind: 'said', origin: 'schedule daily' });
+  test('whoever spoke in place of the person is named', () => {
+    const spoken = (more: object) => {
+      const [item] = fold(empty, [said('x', more)]).items;
+      return item?.kind === 'said' ? [item.speaker, item.origin] : [];
+    };
+    expect(spoken({})).toEqual(['user', '']);
+    expect(spoken({ source: 'scheduler', scheduleSlug: 'daily' })).toEqual(['schedule', 'daily']);
+    expect(spoken({ source: 'applet', appletSlug: 'map' })).toEqual(['applet', 'map']);
+    expect(spoken({ source: 'agent', fromSession: 'S2' })).toEqual(['agent', '']);
+    expect(spoken({ source: 'app', appId: 'board' })).toEqual(['app', 'board']);
+    expect(spoken({ source: 'something new' })).toEqual(['user', '']);
+  });
+
+  test('pictures of messages and of tools are kept, and how long the tool took', () => {
+    const start = { ...toolStart('c1', 'look'), timestamp: '2026-05-05T10:00:00.000Z' };
+    const result = { content: 'seen', images: [{ url: '/p/1', mimeType: 'image/png', name: 'shot.png' }] };
+    const done = {
+      ...happened('tool.execution_complete', { toolCallId: 'c1', success: true, result }),
+      timestamp: '2026-05-05T10:00:02.500Z',
+    };
+    const attachments = [{ url: '/p/0', displayName: 'image.png' }, { displayName: 'gone.png' }];
+    const { items } = fold(empty, [said('look', { attachments }), start, done]);
+    expect(items[0]).toMatchObject({ pictures: [{ url: '/p/0', name: 'image.png' }] });
+    expect(items[1]).toMatchObject({ pictures: [{ url: '/p/1', name: 'shot.png' }] });
+    const [, tool] = items;
+    expect(tool?.kind === 'tool' && tool.until! - tool.since!).toBe(2500);
   });
 });
 

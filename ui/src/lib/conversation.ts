@@ -1,6 +1,6 @@
 // What a session's events add up to for a reader: a pure fold that knows nothing of sockets or components.
 import { isDiff } from './diff';
-import type { Answer, Asked, Compaction, Item, Plan, Thought, ToolCall } from './items';
+import type { Answer, Asked, Compaction, Item, Plan, Said, Speaker, Thought, ToolCall } from './items';
 import type { Approval, KnownEvent, NumberedEvent, SessionEvent } from './wire';
 
 export type * from './items';
@@ -9,6 +9,8 @@ export type * from './items';
 export interface Waiting {
   key: string;
   text: string;
+  /** As `data:` addresses. */
+  images: string[];
   /** `taken` by the server, which has not told of it yet; `waiting` for its turn there. */
   state: 'sending' | 'taken' | 'waiting' | 'failed';
   /** Why it has not been sent, if it has not. */
@@ -59,6 +61,13 @@ export function takenBack(conversation: Conversation, before: number, until = In
   return items.length === conversation.items.length ? conversation : { ...conversation, items };
 }
 
+/** The last message of the person's, if nothing of theirs waits: what "try again" would say once more. */
+export function lastSaid({ items, waiting }: Conversation): (Said & { at: number }) | undefined {
+  if (waiting.length > 0) return undefined;
+  const last = items.findLast((it) => it.kind === 'said');
+  return last?.kind === 'said' && last.speaker === 'user' && last.at > 0 ? last : undefined;
+}
+
 /** A new subscription begins: text that was still growing will be told again, whole, if it lives on. */
 export function resumed(conversation: Conversation): Conversation {
   const items = conversation.items.map((item) => (isOpen(item) ? { ...item, stale: true as const } : item));
@@ -79,8 +88,8 @@ export function settled(conversation: Conversation): Conversation {
 }
 
 /** Shows a message of ours before the session has taken it up. */
-export function posted(conversation: Conversation, key: string, text: string): Conversation {
-  const message: Waiting = { key, text, state: 'sending', reason: '' };
+export function posted(conversation: Conversation, key: string, text: string, images: string[] = []): Conversation {
+  const message: Waiting = { key, text, images, state: 'sending', reason: '' };
   return { ...conversation, waiting: [...conversation.waiting, message] };
 }
 
@@ -104,7 +113,10 @@ function apply(draft: Conversation, event: KnownEvent) {
       const { content } = event.data;
       const ours = draft.waiting.findIndex((it) => it.text === content);
       if (ours >= 0) draft.waiting = draft.waiting.filter((_, at) => at !== ours);
-      add(draft, { kind: 'said', id, text: content, origin: origin(event.data) });
+      const pictures = (event.data.attachments ?? []).flatMap(({ url, displayName }) =>
+        url ? [{ url, name: displayName ?? '' }] : [],
+      );
+      add(draft, { kind: 'said', id, text: content, pictures, ...spoken(event.data) });
       return;
     }
     case 'assistant.turn_start':
@@ -145,6 +157,9 @@ function apply(draft: Conversation, event: KnownEvent) {
         share: null,
         output: '',
         diff: '',
+        pictures: [],
+        since: moment(event.timestamp),
+        until: null,
       });
       return;
     }
@@ -216,6 +231,8 @@ function finished(draft: Conversation, event: KnownEvent): boolean {
         share: null,
         output,
         diff: told(result?.data?.diff) || (isDiff(output) ? output : ''),
+        pictures: (result?.images ?? []).map(({ url, name }) => ({ url, name: name ?? '' })),
+        until: moment(event.timestamp),
       }));
     }
     case 'permission.completed': {
@@ -352,12 +369,18 @@ function isOutcome(item: Item): boolean {
   return item.kind === 'answer' || item.kind === 'tool';
 }
 
-type Source = { source?: string; appletSlug?: string; fromSession?: string; scheduleSlug?: string; appId?: string };
-
-function origin(data: Source): string {
-  if (data.appletSlug) return `applet ${data.appletSlug}`;
-  if (data.appId) return `app ${data.appId}`;
-  if (data.scheduleSlug) return `schedule ${data.scheduleSlug}`;
-  if (data.fromSession) return 'another agent';
-  return data.source && data.source !== 'user' ? data.source : '';
+function moment(timestamp: string | undefined): number | null {
+  const moment = Date.parse(timestamp ?? '');
+  return Number.isNaN(moment) ? null : moment;
 }
+
+function spoken(data: Extract<KnownEvent, { type: 'user.message' }>['data']): Pick<Said, 'speaker' | 'origin'> {
+  if (data.appletSlug) return { speaker: 'applet', origin: data.appletSlug };
+  if (data.scheduleSlug) return { speaker: 'schedule', origin: data.scheduleSlug };
+  if (data.fromSession) return { speaker: 'agent', origin: '' };
+  if (data.source === 'app') return { speaker: 'app', origin: data.appId ?? '' };
+  const speaker = speakers.find((it) => it === data.source) ?? 'user';
+  return { speaker: data.source === 'scheduler' ? 'schedule' : speaker, origin: '' };
+}
+
+const speakers: Speaker[] = ['applet', 'app', 'agent', 'schedule'];

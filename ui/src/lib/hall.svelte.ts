@@ -3,7 +3,7 @@ import * as api from './api';
 import { Frames } from '../frames/frames.svelte';
 import { Relay } from '../frames/relay';
 import { Connection, type Link } from './connection';
-import { resumed, settled } from './conversation';
+import { resumed, settled, type Said } from './conversation';
 import { numbered } from './history';
 import { Inbox } from './inbox.svelte';
 import { Notifier } from './notify.svelte';
@@ -118,14 +118,30 @@ export class Hall {
   }
 
   /** Sends what was written; on the start page this is what makes the session. */
-  send(text: string, model: string) {
-    this.threads.write(this.shown, text, model);
+  send(text: string, model: string, images: string[] = []) {
+    this.threads.write(this.shown, { text, images }, model);
   }
 
   /** A message that was refused was not said, so trying again is a new message. */
   retry(key: string, text: string, model: string) {
+    const images = this.conversation.waiting.find((it) => it.key === key)?.images;
     this.discard(key);
-    this.send(text, model);
+    this.send(text, model, images);
+  }
+
+  /** Says something in place of an earlier message; what followed that is left out of the conversation from then on. */
+  async resay(said: Said & { at: number }, text: string): Promise<boolean> {
+    const id = this.current;
+    const images = Promise.all(said.pictures.map(({ url }) => api.picture(url)));
+    const again = images.then((images) => api.say(id, { prompt: text, images, replaces: said.at }, api.newKey()));
+    return this.wish(again);
+  }
+
+  /** Takes back a message that waits on the server. */
+  async takeBack(key: string) {
+    if (await this.wish(api.unqueue(this.current, key))) this.discard(key);
+    // It may have been taken up, or taken back elsewhere.
+    await this.look();
   }
 
   discard(key: string) {

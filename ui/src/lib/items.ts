@@ -1,13 +1,17 @@
 // What a conversation is made of, as a reader sees it; no behaviour.
-import type { Approval, Completed, Step } from './wire';
+import type { Approval, Completed, Picture, Step } from './wire';
 
 export interface Said {
   kind: 'said';
   id: string;
   text: string;
-  /** Who said it when it was not the person: an applet, another agent or a schedule. */
+  speaker: Speaker;
+  /** Which applet, app or schedule it was; empty where one name is enough. */
   origin: string;
+  pictures: Picture[];
 }
+
+export type Speaker = 'user' | 'applet' | 'app' | 'agent' | 'schedule';
 
 export interface Answer {
   kind: 'answer';
@@ -36,6 +40,10 @@ export interface ToolCall {
   output: string;
   /** What it changed, if it says. */
   diff: string;
+  pictures: Picture[];
+  /** When it began and ended, in milliseconds since 1970; null where that was not said. */
+  since: number | null;
+  until: number | null;
 }
 
 /** Something the person was asked; what still waits is drawn from the inbox, not from here. */

@@ -1,11 +1,13 @@
 // Changes an element's content into other HTML and leaves alone what is equal, so selections and scroll positions survive.
+import { finish, isFinishedAs } from './finish';
 
-/** An attachment that keeps an element showing this HTML, which must be safe already. */
-export function showing(html: string) {
+/** An attachment that keeps an element showing this HTML, which must be safe already; what is finished is set, drawn and coloured. */
+export function showing(html: string, finished = false) {
   return (element: Element) => {
     const template = document.createElement('template');
     template.innerHTML = html;
     alignChildren(element, template.content);
+    if (finished) finish(element);
   };
 }
 
@@ -23,6 +25,10 @@ function alignChildren(target: Node, wanted: Node) {
 
 function align(old: ChildNode, node: ChildNode) {
   if (old instanceof Element && node instanceof Element) {
+    const same = isFinishedAs(old, node);
+    if (same) return;
+    // What has been drawn into is no longer comparable piece by piece.
+    if (same === false) return old.replaceWith(node);
     for (const { name } of [...old.attributes]) if (!node.hasAttribute(name)) old.removeAttribute(name);
     for (const { name, value } of [...node.attributes])
       if (old.getAttribute(name) !== value) old.setAttribute(name, value);

@@ -8,6 +8,8 @@ export interface Letter {
   /** Where it goes; a name of our own while the session has yet to be made. */
   sessionId: string;
   text: string;
+  /** Pictures that go along, as `data:` addresses. */
+  images?: string[];
   /** Who answers in a session that has yet to be made. */
   model: string;
   /** Letters go in this order. */

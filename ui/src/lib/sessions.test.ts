@@ -1,6 +1,6 @@
 // What must hold of the list: folders, order and names.
 import { expect, test } from 'vitest';
-import { choices, filling, grouped, money, title } from './sessions';
+import { filling, grouped, money, title } from './sessions';
 import type { SessionItem } from './wire';
 
 const session = (
@@ -51,10 +51,4 @@ test('how full the context is reads as a share', () => {
 
 test('money is shown where there is any', () => {
   expect([undefined, 0, 0.001, 0.015, 12].map(money)).toEqual(['', '', '<$0.01', '$0.01', '$12.00']);
-});
-
-test('the model in use can be chosen even if no list has it', () => {
-  const models = [{ id: 'a', name: 'A', cost: 1 }];
-  expect(choices(models, 'a')).toEqual(models);
-  expect(choices(models, 'gone')).toEqual([{ id: 'gone', name: 'gone' }, ...models]);
 });

@@ -1,5 +1,5 @@
 // The list of sessions as it is read: pure arranging and naming.
-import type { Model, SessionItem, SessionsAnswer } from './wire';
+import type { SessionItem, SessionsAnswer } from './wire';
 
 export interface Group {
   folder: string;
@@ -61,9 +61,4 @@ export function filling(remaining: number | null | undefined): string {
 export function money(dollars: number | undefined): string {
   if (!dollars) return '';
   return dollars < 0.01 ? '<$0.01' : `$${dollars.toFixed(2)}`;
-}
-
-/** The models to choose from, the one in use among them even if no list has it. */
-export function choices(models: Model[], used: string): { id: string; name: string }[] {
-  return models.some(({ id }) => id === used) ? models : [{ id: used, name: used }, ...models];
 }

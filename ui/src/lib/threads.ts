@@ -53,11 +53,11 @@ export class Threads {
     return thread;
   }
 
-  write(thread: Thread, text: string, model: string) {
+  write(thread: Thread, { text, images }: { text: string; images: string[] }, model: string) {
     const key = api.newKey();
     this.ours.add(key);
-    thread.change((it) => posted(it, key, text));
-    this.outbox.write({ key, sessionId: thread.id, text, model }, Date.now());
+    thread.change((it) => posted(it, key, text, images));
+    this.outbox.write({ key, sessionId: thread.id, text, images, model }, Date.now());
   }
 
   discard(key: string) {
@@ -90,7 +90,7 @@ export class Threads {
       this.made(sessionId, created.sessionId);
       sessionId = created.sessionId;
     }
-    return api.say(sessionId, letter.text, letter.key);
+    return api.say(sessionId, { prompt: letter.text, images: letter.images ?? [] }, letter.key);
   }
 
   private made(name: string, id: string) {
@@ -139,8 +139,8 @@ export class Threads {
 }
 
 /** A conversation that shows a letter as it lies on the shelf. */
-function showing(conversation: Conversation, { key, text, refused }: Letter): Conversation {
+function showing(conversation: Conversation, { key, text, images = [], refused }: Letter): Conversation {
   const known = conversation.waiting.some((it) => it.key === key);
-  const shown = known ? conversation : posted(conversation, key, text);
+  const shown = known ? conversation : posted(conversation, key, text, images);
   return refused === undefined ? shown : marked(shown, key, 'failed', refused);
 }

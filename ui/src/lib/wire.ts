@@ -22,6 +22,13 @@ export interface Model {
   id: string;
   name: string;
   cost: number;
+  /** In US dollars for a million tokens, where known. */
+  price?: { input: number; output: number };
+  contextWindow?: number;
+  /** Who pays for what it uses. */
+  payer?: string;
+  /** It can look at pictures. */
+  vision?: boolean;
 }
 
 export interface SessionsAnswer {
@@ -42,9 +49,21 @@ export interface StateAnswer {
   sessionId: string;
   isBusy: boolean;
   queued: number;
+  /** Those that wait, in their order. */
+  queuedMessages?: { seq: number; text: string; key: string | null }[];
   /** From 1, empty, to 0, full. */
   contextRemaining: number | null;
-  usage: { inputTokens: number; outputTokens: number; cost: number };
+  contextUsed?: number | null;
+  contextWindow?: number | null;
+  usage: Spent;
+  turnUsage?: Spent;
+}
+
+/** `cost` is in US dollars, as far as prices are known. */
+export interface Spent {
+  inputTokens: number;
+  outputTokens: number;
+  cost: number;
 }
 
 export interface PromptAnswer {
@@ -184,6 +203,12 @@ export interface EventsAnswer {
   last: number;
 }
 
+/** A picture the server keeps. */
+export interface Picture {
+  url: string;
+  name: string;
+}
+
 export interface EventFrame {
   type: 'event';
   sessionId: string;
@@ -233,7 +258,15 @@ export type ServerFrame =
 export type KnownEvent =
   | Happened<
       'user.message',
-      { content: string; source?: string; appletSlug?: string; fromSession?: string; scheduleSlug?: string; appId?: string }
+      {
+        content: string;
+        attachments?: { url?: string; displayName?: string }[];
+        source?: string;
+        appletSlug?: string;
+        appId?: string;
+        fromSession?: string;
+        scheduleSlug?: string;
+      }
     >
   | Happened<'assistant.turn_start', { turnId: string }>
   | Happened<'assistant.intent', { intent: string }>
@@ -255,7 +288,11 @@ export type KnownEvent =
       {
         toolCallId: string;
         success: boolean;
-        result?: { content: string; data?: { diff?: unknown } };
+        result?: {
+          content: string;
+          data?: { diff?: unknown };
+          images?: { url: string; mimeType?: string; name?: string }[];
+        };
         error?: { message: string };
       }
     >
@@ -263,6 +300,7 @@ export type KnownEvent =
   | Happened<'permission.completed', Completed>
   | Happened<'task.created' | 'task.updated', { task: Task }>
   | Happened<'task.completed', { taskId: string; status: 'done' | 'failed' | 'cancelled' }>
+  | Happened<'session.rewound', { before: number }>
   | Happened<'session.idle', object>
   | Happened<'session.rewound', { before: number }>
   | Happened<'session.error', { message: string }>
