@@ -4,24 +4,36 @@ import type {
   Approval,
   CreatedAnswer,
   Grant,
+  ListedModel,
   LogLine,
   Mode,
+  Preferences,
   PromptAnswer,
   Ruling,
   SessionsAnswer,
   StateAnswer,
   ToolServer,
   Verdict,
+  WelcomeAnswer,
 } from './wire';
 
 /** By this name others learn where an answer was given. */
 export const HERE = 'the page';
+
+/** What a new session may be given; what is absent is as usual. */
+export interface Chosen {
+  cwd?: string;
+  model?: string;
+  mode?: Mode;
+}
 
 /** The server answered, and the answer was no. */
 export class Refused extends Error {
   constructor(
     readonly status: number,
     message: string,
+    /** What was wrong, for a program. */
+    readonly code = '',
   ) {
     super(message);
   }
@@ -29,14 +41,24 @@ export class Refused extends Error {
 
 export const sessions = () => ask<SessionsAnswer>('GET', '/api/sessions');
 export const create = (model: string) => ask<CreatedAnswer>('POST', '/api/sessions', model ? { model } : {});
+export const begin = (chosen: Chosen) => ask<CreatedAnswer>('POST', '/api/sessions', chosen);
 export const rename = (id: string, name: string) => ask('PATCH', session(id), { name });
 export const choose = (id: string, model: string) => ask('PATCH', session(id), { model });
 export const setMode = (id: string, mode: Mode) => ask('PATCH', session(id), { mode });
 export const compact = (id: string) => ask<{ started: boolean }>('POST', `${session(id)}/compact`);
-export const remove = (id: string) => ask('DELETE', session(id));
+/** Goes on its way even if the page is being left. */
+export const remove = (id: string) => ask('DELETE', session(id), undefined, {}, { keepalive: true });
 export const observe = (id: string) => ask('POST', `${session(id)}/observe`);
 export const cancel = (id: string) => ask('POST', `${session(id)}/cancel`);
 export const state = (id: string) => ask<StateAnswer>('GET', `${session(id)}/state`);
+
+/** From here on this browser must log in again. */
+export const signOut = () => ask('POST', '/logout');
+
+export const models = () => ask<{ models: ListedModel[] }>('GET', '/api/models');
+export const preferences = () => ask<Preferences>('GET', '/api/preferences');
+export const prefer = (change: Partial<Preferences>) => ask<Preferences>('POST', '/api/preferences', change);
+export const welcome = () => ask<WelcomeAnswer>('GET', '/api/welcome');
 
 export const told = (id: string) => ask<PromptAnswer>('GET', `${session(id)}/prompt`);
 export const instruct = (text: string) => ask('PUT', '/api/instructions', { text });
@@ -88,8 +110,8 @@ async function ask<T>(
   }
   const response = await fetch(path, request);
   if (response.ok) return response.json() as Promise<T>;
-  const answer = (await response.json().catch(() => ({}))) as { error?: string };
-  throw new Refused(response.status, answer.error ?? `The server answered ${response.status}.`);
+  const answer = (await response.json().catch(() => ({}))) as { error?: string; code?: string };
+  throw new Refused(response.status, answer.error ?? '', answer.code);
 }
 
 function session(id: string): string {

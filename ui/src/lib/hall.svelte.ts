@@ -1,15 +1,15 @@
 // The page's state: which session is shown and what is known of it. It relays between server and components, and decides nothing.
+import { address, read, type View } from './address';
 import * as api from './api';
 import { backoff, Connection, type Link } from './connection';
 import { empty, fold, marked, posted, resumed, settled, withdrawn, type Conversation } from './conversation';
+import { explain } from './explain';
 import { Inbox } from './inbox.svelte';
 import { Notifier } from './notify.svelte';
 import { Place } from './place';
 import { Roster } from './roster.svelte';
 import { arranged, type Told } from './told';
 import type { Completed, EventFrame, GlobalEvent, Mode, SessionEvent, StateAnswer } from './wire';
-
-export type View = 'chat' | 'approvals' | 'settings';
 
 /** What is kept of a session that was looked at, so that returning to it costs only what is new. */
 interface Thread {
@@ -137,29 +137,42 @@ export class Hall {
     await this.answered(api.instruct(text));
   }
 
-  async remove(id: string) {
+  /** What it gives back is why a session could not be deleted, if it could not. */
+  async remove(id: string): Promise<string> {
     // What is on its way out is not looked at any more.
     this.leaving.add(id);
-    if (!(await this.wish(api.remove(id)))) {
-      this.leaving.delete(id);
-      return;
+    try {
+      await api.remove(id);
+    } catch (error) {
+      // Somebody else was quicker, and that is as good.
+      if (!(error instanceof api.Refused && error.status === 404)) {
+        this.leaving.delete(id);
+        return this.explain(error);
+      }
     }
     this.threads.delete(id);
     this.roster.removed(id);
     if (this.current === id) this.open('');
+    return '';
+  }
+
+  /** Makes a session with what was chosen for it, and goes there. Why not, if not, is for whoever asked. */
+  async begin(chosen: api.Chosen) {
+    const created = await this.answered(api.begin(chosen));
+    this.roster.created(created);
+    this.open(created.sessionId);
+    await this.refresh();
   }
 
   private go(id: string, view: View) {
-    history.pushState(null, '', address(id, view));
+    history.pushState(null, '', address(id, view, location.search));
     this.arrive();
   }
 
   /** Shows what the address says. */
   private arrive() {
-    const asked = new URLSearchParams(location.search);
-    const view = asked.get('view');
-    this.view = view === 'approvals' || view === 'settings' ? view : 'chat';
-    const id = asked.get('session') ?? '';
+    const { sessionId: id, view } = read(location.search);
+    this.view = view;
     if (id !== this.current || id === '') this.show(id);
     else this.observeIfNew();
   }
@@ -326,20 +339,13 @@ export class Hall {
     }
   }
 
-  private explain(error: unknown): string {
+  /** Why something was not granted, in words; and whether one must sign in. */
+  explain(error: unknown): string {
     if (error instanceof api.Refused && error.status === 401) this.signedOut = true;
-    if (error instanceof api.Refused) return error.message;
-    return 'The server cannot be reached.';
+    return explain(error);
   }
 }
 
 function pause(attempts: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, backoff(attempts, Math.random())));
-}
-
-export function address(sessionId: string, view: View): string {
-  const said = new URLSearchParams();
-  if (sessionId) said.set('session', sessionId);
-  if (view !== 'chat') said.set('view', view);
-  return said.size > 0 ? `/?${said}` : '/';
 }

@@ -24,6 +24,35 @@ export interface Model {
   cost: number;
 }
 
+/** A model with who pays for it. */
+export interface ListedModel {
+  id: string;
+  name: string;
+  multiplier: number;
+  payer: string;
+}
+
+export interface Preferences {
+  lastCwd: string;
+  lastModel: string;
+  lastSessionId: string | null;
+}
+
+/** What this machine has that could answer. */
+export interface WelcomeAnswer {
+  firstRun: boolean;
+  defaultModel: string;
+  found: Found[];
+}
+
+export interface Found {
+  what: string;
+  payer: string;
+  models: string[];
+  usable: boolean;
+  hint: string;
+}
+
 export interface SessionsAnswer {
   activeSessionId: string | null;
   currentCwd: string;

@@ -1,0 +1,24 @@
+// What went wrong and what to do about it, in words; the one place that knows the codes of the server.
+import { Refused } from './api';
+import { words } from './words';
+
+/** Why a request was not granted. */
+export function explain(error: unknown): string {
+  if (!(error instanceof Refused)) return words.errors.unreachable;
+  const said = error.message || words.errors.answered(error.status);
+  const more = advice(error);
+  return more ? `${said.replace(/[^.!?…]$/, '$&.')} ${more}` : said;
+}
+
+/** What to do after a turn failed this way; nothing where the reason says enough. */
+export function remedy(errorType: string): string {
+  const known: Record<string, string> = words.errors.turns;
+  return known[errorType] ?? '';
+}
+
+function advice({ code, status }: Refused): string {
+  const known: Record<string, string> = words.errors.requests;
+  if (known[code]) return known[code];
+  if (status === 413) return words.errors.requests.PAYLOAD_TOO_LARGE;
+  return [502, 503, 504].includes(status) ? words.errors.requests.SHUTTING_DOWN : '';
+}
