@@ -19,5 +19,6 @@ export default defineConfig({
     host: '127.0.0.1',
     proxy: { '/api': proxied, '/login': proxied, '/ws': { ...proxied, ws: true } },
   },
-  test: { include: ['src/**/*.test.ts'] },
+  // Tests read the tokens.
+  test: { include: ['src/**/*.test.ts'], css: true },
 });

@@ -35,7 +35,7 @@ const places = {
   desktop: 'There is no desktop yet',
   devices: 'One key opens this house',
   tools: 'There is none yet',
-  models: 'Used for new sessions',
+  models: 'For new sessions',
   settings: 'Allowed without asking',
 };
 

@@ -67,9 +67,9 @@ fn serve(name: &str, file: EmbeddedFile, packings: Vec<(&'static str, &'static s
         (header::CACHE_CONTROL, cache.to_owned()),
         (header::VARY, "Accept-Encoding".to_owned()),
     ];
-    let packed = packings.into_iter().find_map(|(packing, end)| {
-        Page::get(&format!("{name}.{end}")).map(|file| (packing, file))
-    });
+    let packed = packings
+        .into_iter()
+        .find_map(|(packing, end)| Page::get(&format!("{name}.{end}")).map(|file| (packing, file)));
     match packed {
         Some((packing, file)) => {
             (headers, [(header::CONTENT_ENCODING, packing)], file.data.into_owned()).into_response()

@@ -1,5 +1,6 @@
 // What a session's events add up to for a reader: a pure fold that knows nothing of sockets or components.
 import { isDiff } from './diff';
+import { failed } from './explain';
 import type { Approval, Completed, KnownEvent, SessionEvent, Step } from './wire';
 
 export interface Said {
@@ -246,7 +247,7 @@ function apply(draft: Conversation, event: KnownEvent) {
       return;
     case 'session.error':
       settle(draft);
-      add(draft, { kind: 'notice', id, tone: 'error', text: event.data.message });
+      add(draft, { kind: 'notice', id, tone: 'error', text: failed(event.data) });
       return;
     case 'session.info': {
       const tone = event.data.infoType === 'retry' ? 'retry' : 'info';

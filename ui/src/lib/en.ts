@@ -117,7 +117,26 @@ export const en = {
     breaks: 'Begin a new line',
     leaves: 'Close what is open, leave a field',
   },
-  welcome: {},
+  welcome: {
+    found: 'Found on this machine',
+    paid: (what: string, payer: string) => `${what}, paid by ${payer}`,
+    offers: (models: string[], payer: string) =>
+      `${models.slice(0, 3).join(', ')}${models.length > 3 ? ` and ${models.length - 3} more` : ''} · paid by ${payer}`,
+    use: 'Use this',
+    chosen: 'In use',
+    tryThis: 'Or try what is built in, without an account',
+    files: { name: 'Look at the files', about: 'It lists this folder with a tool.', text: 'List the files' },
+    plan: {
+      name: 'Carry out a plan',
+      about: 'Three steps that you can watch.',
+      text: 'Make a plan and carry it out',
+    },
+    shows: {
+      name: 'See how answers look',
+      about: 'A table, a formula, a diagram and code.',
+      text: 'Show a table, a formula and a diagram',
+    },
+  },
   settings: {
     label: 'All settings',
     look: 'Look',
@@ -185,10 +204,10 @@ export const en = {
       unknownPayer: 'somebody unknown',
       price: (multiplier: number) => `costs ${multiplier} times a plain request`,
       use: 'Use for new sessions',
-      chosen: 'Used for new sessions',
+      chosen: 'For new sessions',
       more: 'More models',
       moreAbout: 'A key you have, a model that runs on this machine, or an agent with a mind of its own:',
-      moreCommands: 'megaron models detect     # what this machine has, and adds it\nmegaron key set NAME      # keeps a key of a provider',
+      moreCommands: 'megaron models detect\nmegaron key set NAME',
     },
     devices: {
       label: 'Devices and keys',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Refused } from './api';
-import { explain, remedy } from './explain';
+import { explain, failed } from './explain';
 
 test('a refusal is told in the words of the server, with what to do', () => {
   expect(explain(new Refused(409, 'Session is busy processing another message', 'SESSION_BUSY'))).toBe(
@@ -21,6 +21,9 @@ test('no answer at all is told from a refusal', () => {
 });
 
 test('a failed turn has a remedy, unless nobody knows one', () => {
-  expect(remedy('rate_limit')).not.toBe('');
-  expect(remedy('something new')).toBe('');
+  expect(failed({ message: 'HTTP 429: slow down', errorType: 'rate_limit' })).toBe(
+    'HTTP 429: slow down. Wait a minute and send it again, or choose another model.',
+  );
+  expect(failed({ message: 'a surprise', errorType: 'something new' })).toBe('a surprise');
+  expect(failed({ message: 'a surprise' })).toBe('a surprise');
 });

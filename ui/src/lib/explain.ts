@@ -6,14 +6,17 @@ import { words } from './words';
 export function explain(error: unknown): string {
   if (!(error instanceof Refused)) return words.errors.unreachable;
   const said = error.message || words.errors.answered(error.status);
-  const more = advice(error);
-  return more ? `${said.replace(/[^.!?…]$/, '$&.')} ${more}` : said;
+  return joined(said, advice(error));
 }
 
-/** What to do after a turn failed this way; nothing where the reason says enough. */
-export function remedy(errorType: string): string {
+/** Why a turn failed, and what to do where that is known. */
+export function failed({ message, errorType }: { message: string; errorType?: string }): string {
   const known: Record<string, string> = words.errors.turns;
-  return known[errorType] ?? '';
+  return joined(message, known[errorType ?? ''] ?? '');
+}
+
+function joined(said: string, more: string): string {
+  return more ? `${said.replace(/[^.!?…]$/, '$&.')} ${more}` : said;
 }
 
 function advice({ code, status }: Refused): string {

@@ -157,7 +157,7 @@ export class Hall {
   }
 
   /** Makes a session with what was chosen for it, and goes there. Why not, if not, is for whoever asked. */
-  async begin(chosen: api.Chosen) {
+  async beginWith(chosen: api.Chosen) {
     const created = await this.answered(api.begin(chosen));
     this.roster.created(created);
     this.open(created.sessionId);

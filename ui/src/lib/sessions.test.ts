@@ -1,6 +1,6 @@
 // What must hold of the list: folders, order and names.
 import { expect, test } from 'vitest';
-import { choices, filling, grouped, money, title } from './sessions';
+import { choices, filling, found, grouped, money, parentOf, tilde, title } from './sessions';
 import type { SessionItem } from './wire';
 
 const session = (
@@ -57,4 +57,24 @@ test('the model in use can be chosen even if no list has it', () => {
   const models = [{ id: 'a', name: 'A', cost: 1 }];
   expect(choices(models, 'a')).toEqual(models);
   expect(choices(models, 'gone')).toEqual([{ id: 'gone', name: 'gone' }, ...models]);
+});
+
+test('sessions are found by every word, wherever it stands', () => {
+  const all = [
+    session('poem', '/srv/verse', null, { name: 'Rain', summary: 'A poem about rain' }),
+    session('bread', '/srv/kitchen', null, { currentIntent: 'Kneading' }),
+  ];
+  const ids = (sought: string) => found(all, sought).map((it) => it.sessionId);
+  expect(ids('')).toEqual(['poem', 'bread']);
+  expect(ids('VERSE poem')).toEqual(['poem']);
+  expect(ids('kneading')).toEqual(['bread']);
+  expect(ids('poem kitchen')).toEqual([]);
+});
+
+test('the own folder of a person is written short', () => {
+  expect(tilde('/home/nestor/ships')).toBe('~/ships');
+  expect(tilde('/Users/nestor')).toBe('~');
+  expect(tilde('/homestead')).toBe('/homestead');
+  expect(tilde('C:\\Users\\nestor\\ships')).toBe('~\\ships');
+  expect([parentOf('/home/nestor/work/ships'), parentOf('/srv'), parentOf('(unknown)')]).toEqual(['~/work', '', '']);
 });

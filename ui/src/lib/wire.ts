@@ -253,7 +253,7 @@ export type KnownEvent =
   | Happened<'task.created' | 'task.updated', { task: Task }>
   | Happened<'task.completed', { taskId: string; status: 'done' | 'failed' | 'cancelled' }>
   | Happened<'session.idle', object>
-  | Happened<'session.error', { message: string }>
+  | Happened<'session.error', { message: string; errorType?: string }>
   | Happened<'session.info', { infoType?: string; message: string }>
   | Happened<'session.compaction_start', object>
   | Happened<

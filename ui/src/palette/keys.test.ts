@@ -32,5 +32,6 @@ test('what was pressed has one name on every machine', () => {
 test('keys are written as the machine has them', () => {
   expect(written('mod+k', false)).toEqual(['Ctrl K']);
   expect(written('mod+k', true)).toEqual(['⌘K']);
+  expect(written('N')).toEqual(['Shift N']);
   expect(written('g a', false)).toEqual(['G', 'A']);
 });

@@ -22,6 +22,7 @@ export function isWriting(target: EventTarget | null): boolean {
 /** Keys for a reader: one string for each press. */
 export function written(keys: string, apple = isApple): string[] {
   return keys.split(' ').map((key) => {
+    if (/^[A-Z]$/.test(key)) return `Shift ${key}`;
     if (!key.startsWith('mod+')) return key.length === 1 ? key.toUpperCase() : key;
     const letter = key.slice('mod+'.length).toUpperCase();
     return apple ? `⌘${letter}` : `Ctrl ${letter}`;

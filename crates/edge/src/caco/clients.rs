@@ -15,6 +15,8 @@ use utoipa::ToSchema;
 use super::hear::Place;
 
 const PREFERENCES: &str = "default";
+/// Apart from the rest, which is stored with whatever the default was at the time.
+const MODEL: &str = "model";
 
 pub struct Clients {
     host: Arc<Host>,
@@ -87,9 +89,20 @@ impl Clients {
             model: self.host.ports.models.default_id(),
             session: None,
         });
+        let chosen = self.chosen_model().await?;
+        preferences.model = chosen.unwrap_or_else(|| self.host.ports.models.default_id());
         let exists = |session: &SessionId| self.host.roster.get(*session).is_some();
         preferences.session = preferences.session.filter(exists);
         Ok(preferences)
+    }
+
+    /// The model for new sessions, if the person has chosen one.
+    pub async fn chosen_model(&self) -> Result<Option<String>, StoreError> {
+        self.host.ports.catalog.load(Shelf::Preferences, MODEL).await
+    }
+
+    pub async fn choose_model(&self, model: &str) -> Result<(), StoreError> {
+        self.host.ports.catalog.save(Shelf::Preferences, MODEL, &model).await
     }
 
     pub async fn prefer(

@@ -108,8 +108,10 @@ pub async fn create(
         Some(cwd) => folder(&app, &cwd)?,
         None => app.host.ports.workspace.clone(),
     };
-    let models = &app.host.ports.models;
-    let model = model.filter(|it| !it.is_empty()).unwrap_or_else(|| models.default_id());
+    let model = match model.filter(|it| !it.is_empty()) {
+        Some(model) => model,
+        None => usual_model(&app).await?,
+    };
     known_model(&app, &model).await?;
     let name = description.unwrap_or_default();
     at_most("description", &name, NAME_CHARS)?;
@@ -123,6 +125,15 @@ pub async fn create(
     let preferred = cwd.clone();
     app.clients.prefer(|preferences| preferences.cwd = preferred).await?;
     Ok(Reply(Created { session_id, cwd, model }))
+}
+
+/// What the person chose for new sessions, as long as it is there; else what the house says.
+async fn usual_model(app: &App) -> Result<String, ApiError> {
+    let chosen = app.clients.chosen_model().await?;
+    match chosen {
+        Some(model) if find_model(app, &model).await.is_ok() => Ok(model),
+        _ => Ok(app.host.ports.models.default_id()),
+    }
 }
 
 async fn known_model(app: &App, model: &str) -> Result<(), ApiError> {
