@@ -55,7 +55,10 @@ export function compress(): Plugin {
         if (!entry.isFile() || !/\.(js|css|html|svg|json|webmanifest)$/.test(entry.name)) continue;
         const path = join(entry.parentPath, entry.name);
         const whole = readFileSync(path);
-        const copies = { br: brotliCompressSync(whole, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }), gz: gzipSync(whole, { level: 9 }) };
+        const copies = {
+          br: brotliCompressSync(whole, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+          gz: gzipSync(whole, { level: 9 }),
+        };
         for (const [kind, copy] of Object.entries(copies))
           if (copy.length < whole.length * 0.9) writeFileSync(`${path}.${kind}`, copy);
       }

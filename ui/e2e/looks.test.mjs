@@ -113,7 +113,10 @@ for (const { name: look, wide, options } of looks) {
       const guest = await visit(context, conversation);
       await guest.finished.first().waitFor();
       await guest.page.keyboard.press('Control+k');
-      await guest.page.getByRole('option', { name: /^New session/ }).first().waitFor();
+      await guest.page
+        .getByRole('option', { name: /^New session/ })
+        .first()
+        .waitFor();
       await inspect(guest, `palette-${look}`);
       await guest.page.getByRole('combobox', { name: 'Commands' }).fill('shortcuts');
       await guest.page.keyboard.press('Enter');

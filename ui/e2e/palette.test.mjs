@@ -28,7 +28,8 @@ afterEach(async () => {
 });
 
 const heading = (name) => guest.page.getByRole('heading', { level: 1, name });
-const press = (...keys) => keys.reduce((before, key) => before.then(() => guest.page.keyboard.press(key)), Promise.resolve());
+const press = (...keys) =>
+  keys.reduce((before, key) => before.then(() => guest.page.keyboard.press(key)), Promise.resolve());
 const leaveField = async () => {
   await press('Escape');
   await eventually(async () => assert.equal(await guest.page.evaluate(() => document.activeElement?.tagName), 'BODY'));
@@ -109,7 +110,10 @@ test('the help lists every shortcut that the commands have', async () => {
   const keys = await guest.page.locator('[role=option]:has(kbd)').allInnerTexts();
   const name = (text) => text.split(/[\n\t]/)[0].replace('…', '');
   const helped = new Set(rows.map(name));
-  assert.deepEqual(keys.map(name).filter((it) => !helped.has(it)), []);
+  assert.deepEqual(
+    keys.map(name).filter((it) => !helped.has(it)),
+    [],
+  );
 });
 
 test('a theme is kept, is there before anything is drawn, and is the same in every tab', async () => {
@@ -148,7 +152,10 @@ test('who signs out must sign in again', async () => {
 
 test('the skip link leads past the list', async () => {
   const skip = guest.page.getByRole('link', { name: 'Skip to the conversation' });
-  assert.equal(await guest.page.evaluate(() => document.querySelector('a, button, input, textarea')?.className), await skip.getAttribute('class'));
+  assert.equal(
+    await guest.page.evaluate(() => document.querySelector('a, button, input, textarea')?.className),
+    await skip.getAttribute('class'),
+  );
   await skip.focus();
   await press('Enter');
   await press('Tab');

@@ -7,7 +7,10 @@ import { eventually, launch, signIn, visit } from './visit.mjs';
 const pictures = join(import.meta.dirname, '../../docs/pictures');
 const views = [
   { name: 'page', options: { viewport: { width: 1280, height: 752 }, colorScheme: /** @type {const} */ ('light') } },
-  { name: 'page-dark', options: { viewport: { width: 1280, height: 752 }, colorScheme: /** @type {const} */ ('dark') } },
+  {
+    name: 'page-dark',
+    options: { viewport: { width: 1280, height: 752 }, colorScheme: /** @type {const} */ ('dark') },
+  },
   { name: 'phone', options: { viewport: { width: 390, height: 744 }, colorScheme: /** @type {const} */ ('light') } },
 ];
 
@@ -26,7 +29,10 @@ try {
       await route.fulfill({ response, body: (await response.text()).replaceAll(server.home, '/home/nestor') });
     });
     const guest = await visit(context, address);
-    await guest.page.getByRole('region', { name: 'Approvals' }).getByRole('button', { name: 'Allow', exact: true }).waitFor();
+    await guest.page
+      .getByRole('region', { name: 'Approvals' })
+      .getByRole('button', { name: 'Allow', exact: true })
+      .waitFor();
     await guest.connected();
     await eventually(async () => {
       const atEnd = await guest.log.evaluate((it) => it.scrollTop + it.clientHeight >= it.scrollHeight - 2);

@@ -31,7 +31,8 @@ afterEach(async () => {
 
 const row = (name) => guest.sessions.getByRole('link', { name });
 const gone = (name) => row(name).waitFor({ state: 'detached' });
-const toast = (text) => guest.page.getByRole('region', { name: 'Messages' }).getByRole('listitem').filter({ hasText: text });
+const toast = (text) =>
+  guest.page.getByRole('region', { name: 'Messages' }).getByRole('listitem').filter({ hasText: text });
 const path = () => new URL(guest.page.url()).search;
 
 /** The names of all sessions that the server has. */
@@ -98,7 +99,9 @@ test('a session is renamed from the list, and the focus returns', async () => {
   await guest.page.getByRole('textbox', { name: 'Name' }).fill('Something');
   await guest.page.getByRole('textbox', { name: 'Name' }).press('Enter');
   await row('Something').waitFor();
-  await eventually(async () => assert.equal(await row('Something').evaluate((it) => it === document.activeElement), true));
+  await eventually(async () =>
+    assert.equal(await row('Something').evaluate((it) => it === document.activeElement), true),
+  );
 });
 
 test('deleted sessions come back while there is time, several at once', async () => {

@@ -38,7 +38,12 @@ test('files of the page come packed, and those that never change are kept for ev
   const plain = await get(script, 'identity');
   const forever = 'public, max-age=31536000, immutable';
   for (const packing of ['br', 'gzip'])
-    assert.deepEqual(await get(script, packing), { packed: packing, cache: forever, vary: 'Accept-Encoding', text: plain.text });
+    assert.deepEqual(await get(script, packing), {
+      packed: packing,
+      cache: forever,
+      vary: 'Accept-Encoding',
+      text: plain.text,
+    });
   assert.deepEqual([plain.packed, plain.cache], [undefined, forever]);
   assert.equal((await get('/', 'br')).cache, 'no-cache');
 });
@@ -63,7 +68,11 @@ test('without the server the frame opens and says so, and all is well when the s
   await kept();
   await server.kill();
   await guest.page.reload();
-  await guest.page.getByRole('status').filter({ hasText: /Reconnecting|offline|cannot/i }).first().waitFor();
+  await guest.page
+    .getByRole('status')
+    .filter({ hasText: /Reconnecting|offline|cannot/i })
+    .first()
+    .waitFor();
   assert.equal(await guest.page.getByRole('button', { name: 'New session' }).isVisible(), true);
   await server.restart();
   await guest.connected();
@@ -78,9 +87,14 @@ test('nothing of what is said is kept by the worker', async () => {
   await guest.mine.getByText('A secret').waitFor();
   const paths = await guest.page.evaluate(async () => {
     const names = await caches.keys();
-    const all = await Promise.all(names.map(async (it) => (await (await caches.open(it)).keys()).map(({ url }) => url)));
+    const all = await Promise.all(
+      names.map(async (it) => (await (await caches.open(it)).keys()).map(({ url }) => url)),
+    );
     return all.flat().map((it) => new URL(it).pathname);
   });
   assert.ok(paths.includes('/'));
-  assert.deepEqual(paths.filter((it) => !/^\/(assets\/.*|icons\/.*|theme\.js|manifest\.webmanifest)?$/.test(it)), []);
+  assert.deepEqual(
+    paths.filter((it) => !/^\/(assets\/.*|icons\/.*|theme\.js|manifest\.webmanifest)?$/.test(it)),
+    [],
+  );
 });

@@ -78,7 +78,14 @@ export const en = {
     placeholder: 'Type a command, a session, a model…',
     nothing: 'Nothing is called that.',
     found: (count: number) => (count === 1 ? 'One entry' : `${count} entries`),
-    groups: { go: 'Go to', session: 'This session', look: 'Looks', page: 'The page', sessions: 'Sessions', models: 'Models' },
+    groups: {
+      go: 'Go to',
+      session: 'This session',
+      look: 'Looks',
+      page: 'The page',
+      sessions: 'Sessions',
+      models: 'Models',
+    },
     open: 'Open the commands',
     begin: 'New session',
     beginIn: 'New session with folder and model…',
@@ -115,7 +122,7 @@ export const en = {
     writing: 'Writing',
     sends: 'Send the message',
     breaks: 'Begin a new line',
-    leaves: 'Close what is open, leave a field',
+    leaves: 'Close, or leave a field',
   },
   welcome: {
     found: 'Found on this machine',
@@ -233,7 +240,8 @@ export const en = {
   schedules: {
     label: 'Schedules',
     none: 'Nothing is scheduled',
-    about: 'Sessions that work by the clock will be listed here, with their next run. This page cannot make schedules yet.',
+    about:
+      'Sessions that work by the clock will be listed here, with their next run. This page cannot make schedules yet.',
     until: 'Until then, the clock of your machine can start a session:',
     example: '0 8 * * *  megaron ask "What is on for today?"',
   },

@@ -36,7 +36,10 @@ export class Farewells {
     if (this.hall.current === id) this.hall.open('');
     const undo = { name: words.sessions.undo, label: words.sessions.undoOf(name), run: () => this.undo(id) };
     // It goes with the session, so it needs no time of its own.
-    this.toasts.show({ id: toast, text: words.sessions.removed(name), action: undo, onclose: () => void this.finish(id, name) }, 0);
+    this.toasts.show(
+      { id: toast, text: words.sessions.removed(name), action: undo, onclose: () => void this.finish(id, name) },
+      0,
+    );
   }
 
   private undo(id: string) {

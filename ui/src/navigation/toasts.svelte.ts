@@ -17,7 +17,11 @@ export class Toasts {
   show(toast: Toast, stays: number | undefined = STAYS) {
     this.hide(toast.id);
     this.list = [...this.list, toast];
-    if (stays) this.timers.set(toast.id, setTimeout(() => this.hide(toast.id), stays));
+    if (stays)
+      this.timers.set(
+        toast.id,
+        setTimeout(() => this.hide(toast.id), stays),
+      );
   }
 
   hide(id: string) {

@@ -25,7 +25,16 @@ export interface Command {
 
 const inSession = ({ hall }: Shell) => hall.session !== undefined;
 
-const letters = { chat: 'c', approvals: 'a', schedules: 's', desktop: 'd', devices: 'k', tools: 't', models: 'm', settings: ',' };
+const letters = {
+  chat: 'c',
+  approvals: 'a',
+  schedules: 's',
+  desktop: 'd',
+  devices: 'k',
+  tools: 't',
+  models: 'm',
+  settings: ',',
+};
 
 const places: Command[] = views.map((view) => ({
   id: `go ${view}`,
@@ -39,7 +48,14 @@ const places: Command[] = views.map((view) => ({
 /** Those that have a name of their own; what there is of sessions and models comes on top. */
 export const commands: Command[] = [
   { id: 'palette', name: words.palette.open, group: 'page', shape: 'keys', keys: 'mod+k', run: togglePalette },
-  { id: 'help', name: words.palette.help, group: 'page', shape: 'page', keys: '?', run: (it) => it.ask({ what: 'help' }) },
+  {
+    id: 'help',
+    name: words.palette.help,
+    group: 'page',
+    shape: 'page',
+    keys: '?',
+    run: (it) => it.ask({ what: 'help' }),
+  },
   { id: 'begin', name: words.palette.begin, group: 'page', shape: 'plus', keys: 'n', run: begin },
   {
     id: 'begin in',
@@ -52,7 +68,14 @@ export const commands: Command[] = [
   { id: 'search', name: words.palette.search, group: 'page', shape: 'search', keys: '/', run: search },
   { id: 'write', name: words.palette.write, group: 'page', shape: 'pen', keys: 'i', run: write },
   { id: 'next', name: words.palette.next, group: 'go', shape: 'down', keys: 'j', run: (it) => neighbour(it, 1) },
-  { id: 'previous', name: words.palette.previous, group: 'go', shape: 'send', keys: 'k', run: (it) => neighbour(it, -1) },
+  {
+    id: 'previous',
+    name: words.palette.previous,
+    group: 'go',
+    shape: 'send',
+    keys: 'k',
+    run: (it) => neighbour(it, -1),
+  },
   ...places,
   {
     id: 'stop',
@@ -63,7 +86,15 @@ export const commands: Command[] = [
     when: ({ hall }) => hall.busy,
     run: ({ hall }) => void hall.stop(),
   },
-  { id: 'copy', name: words.palette.copy, group: 'session', shape: 'copy', keys: 'y', when: hasAnswer, run: (it) => void copy(it) },
+  {
+    id: 'copy',
+    name: words.palette.copy,
+    group: 'session',
+    shape: 'copy',
+    keys: 'y',
+    when: hasAnswer,
+    run: (it) => void copy(it),
+  },
   {
     id: 'rename',
     name: words.palette.rename,
@@ -109,7 +140,14 @@ export const commands: Command[] = [
     when: inSession,
     run: (it) => it.remove(it.hall.current),
   },
-  { id: 'theme', name: words.palette.turn, group: 'look', shape: 'sun', keys: 'l', run: ({ theme }) => void theme.turn() },
+  {
+    id: 'theme',
+    name: words.palette.turn,
+    group: 'look',
+    shape: 'sun',
+    keys: 'l',
+    run: ({ theme }) => void theme.turn(),
+  },
   { id: 'reference', name: words.palette.reference, group: 'page', shape: 'out', run: () => location.assign('/docs') },
   { id: 'sign out', name: words.palette.signOut, group: 'page', shape: 'leave', run: (it) => void signOut(it) },
 ];
