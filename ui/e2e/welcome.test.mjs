@@ -39,7 +39,6 @@ const found = {
 async function enter(options = {}, answer) {
   context = await browser.newContext({ storageState: remembered, ...options });
   // What a machine has differs; the rest of the page is real.
-  await context.route('**/api/openapi.json', (route) => route.fulfill({ json: { paths: { '/api/welcome': {} } } }));
   await context.route('**/api/welcome', (route) => route.fulfill({ json: answer ?? found }));
   guest = await visit(context, server.url);
   await guest.connected();
@@ -81,6 +80,7 @@ test('what was found is chosen by a click, and answers from then on', async () =
   await guest.log.getByText('Add it with megaron models detect.').waitFor();
   await guest.ask('Who is there?');
   await guest.finished.getByText('The small one heard: Who is there?').waitFor();
+  await context.unroute('**/api/welcome');
   await guest.page.goto(`${server.url}/?view=models`);
   const row = guest.page.getByRole('main').getByRole('listitem').filter({ hasText: 'box/small' });
   await row.getByText('For new sessions').waitFor();

@@ -15,7 +15,7 @@ use futures::{
     stream::{self, BoxStream},
 };
 use kernel::{
-    ports::{Agent, Agents, ModelError, ModelInfo},
+    ports::{Agent, Agents, Known, ModelError, ModelInfo},
     update::{Failure, SessionId},
     visit::{Doing, Visit, model_of},
 };
@@ -120,6 +120,7 @@ impl Agents for Guests {
             name: format!("{name} (agent)"),
             cost: 0.0,
             payer: "its own sign-in".to_owned(),
+            known: Known::default(),
         };
         self.guests.keys().map(info).collect()
     }

@@ -65,6 +65,15 @@ impl ApiError {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", message)
     }
 
+    pub fn not_shown(kind: &str) -> Self {
+        let message = format!("only png, jpeg, gif and webp are shown, and this is {kind}");
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE", message)
+    }
+
+    pub fn gone(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::GONE, "GONE", message)
+    }
+
     pub fn agent_rejected(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "AGENT_CALL_REJECTED", message)
     }
@@ -145,6 +154,11 @@ impl From<PostError> for ApiError {
                 Self::new(StatusCode::CONFLICT, "SESSION_BUSY", message)
             }
             PostError::Say(SayError::KeyReused) => Self::key_reused(),
+            PostError::Say(SayError::NotSaid(place)) => Self::bad_request(format!(
+                "replaces must be the seq of a message of the person that was not taken back; {} is \
+                 none",
+                place.0
+            )),
             PostError::Say(SayError::Closing) => Self::closing(),
             PostError::Say(SayError::Store(error)) => error.into(),
         }

@@ -15,8 +15,14 @@ mod operate;
 mod page;
 mod socket;
 mod v1;
+mod welcome;
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use axum::{
     Router, middleware,
@@ -33,6 +39,7 @@ use caco::clients::Clients;
 pub use guest::Guest;
 pub use keys::Keys;
 pub use near::{did_you_mean, near};
+pub use welcome::{Found, Lookout};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -75,6 +82,7 @@ struct App {
     access: Arc<Access>,
     closing: socket::Closing,
     metrics: Metrics,
+    lookout: OnceLock<Lookout>,
 }
 
 #[derive(OpenApi)]
@@ -115,7 +123,8 @@ impl Edge {
             codes: Codes::default(),
         });
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
-        let app = Arc::new(App { host, servers, clients, access, closing, metrics });
+        let lookout = OnceLock::new();
+        let app = Arc::new(App { host, servers, clients, access, closing, metrics, lookout });
         Ok(Self { app, listener, settings, mcp: None })
     }
 
@@ -123,6 +132,14 @@ impl Edge {
     #[must_use]
     pub fn with_mcp(mut self, guest: Guest) -> Self {
         self.mcp = Some(guest);
+        self
+    }
+
+    /// Tells newcomers what is found there.
+    #[must_use]
+    pub fn with_lookout(self, lookout: Lookout) -> Self {
+        // The first is the one that counts.
+        self.app.lookout.set(lookout).ok();
         self
     }
 
@@ -154,6 +171,7 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
     let described = OpenApiRouter::with_openapi(Described::openapi())
         .merge(caco::routes())
         .merge(v1::routes())
+        .routes(routes!(welcome::welcome))
         .routes(routes!(briefing::show))
         .routes(routes!(briefing::change))
         .routes(routes!(operate::log));

@@ -216,15 +216,18 @@ fn local(port: u16) -> Provider {
 
 /// What can be used and is not in the configuration, under any name.
 pub fn unused<'a>(found: &'a [Found], config: &Config) -> Vec<(&'a str, &'a Provider)> {
-    let known = |name: &str, wanted: &Provider| {
-        config.providers.contains_key(name)
-            || config.providers.values().any(|provider| {
-                let same_key = wanted.api_key_env == provider.api_key_env;
-                same_key && wanted.base_url == provider.base_url && wanted.kind == provider.kind
-            })
+    let usable = found.iter().filter_map(|it| it.provider.as_ref()).map(|(name, it)| (*name, it));
+    usable.filter(|(name, it)| name_of(name, it, config).is_none()).collect()
+}
+
+/// What a provider like this is called in the configuration, if it is there.
+pub fn name_of(name: &str, wanted: &Provider, config: &Config) -> Option<String> {
+    let same = |provider: &Provider| {
+        let same_key = wanted.api_key_env == provider.api_key_env;
+        same_key && wanted.base_url == provider.base_url && wanted.kind == provider.kind
     };
-    let usable = found.iter().filter_map(|it| it.provider.as_ref());
-    usable.map(|(name, it)| (*name, it)).filter(|(name, it)| !known(name, it)).collect()
+    let alike = || config.providers.iter().find(|(_, it)| same(it)).map(|(name, _)| name);
+    config.providers.get_key_value(name).map(|(name, _)| name).or_else(alike).cloned()
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ mod serve;
 mod stops;
 mod usage;
 mod vault;
+mod welcome;
 mod wire;
 
 use std::{process::ExitCode, time::Duration};

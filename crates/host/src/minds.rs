@@ -254,6 +254,8 @@ fn some(models: &[String]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use kernel::ports::Known;
+
     use super::*;
 
     #[test]
@@ -263,6 +265,7 @@ mod tests {
             name: name.into(),
             cost: 0.0,
             payer: payer.into(),
+            known: Known::default(),
         };
         let models = [model("demo", "Demo", "nobody"), model("box/small", "small", "you")];
         let text = "[providers.box]\nkind = \"openai-chat\"";

@@ -12,6 +12,7 @@ use std::{
 };
 
 use anyhow::Context as _;
+use futures::FutureExt as _;
 use kernel::{
     approvals::Grant,
     host::Host,
@@ -25,6 +26,7 @@ use crate::{
     clock::SystemClock,
     config::{self, Config, agent::Agent, lender::Lender, provider::Provider},
     detect, place, secrets, vault,
+    welcome::{self, Mind},
 };
 
 pub use edge::{Keys, Metrics, did_you_mean, near};
@@ -59,6 +61,7 @@ impl Rooms {
     ) -> anyhow::Result<Self> {
         let Plan { data_dir, workspace, trust_loopback, drain, is_public, config } = plan;
         place::prepare(&data_dir)?;
+        let config = if is_public { welcome::furnished(config).await } else { config };
         let store = Arc::new(store::Store::open(&data_dir)?);
         let models = models(&data_dir, &config)?;
         let offers =
@@ -93,6 +96,7 @@ impl Rooms {
             format!("http://{}/api/mcp/callback", place::reachable(listener.local_addr()?));
         let lenders = lenders(&config)?;
         let servers = mcp::client::House::open(&host, lenders, &data_dir, callback).await?;
+        let lookout = lookout(config.clone());
         let settings = edge::Settings {
             trust_loopback,
             allowed_hosts: config.allowed_hosts,
@@ -104,7 +108,7 @@ impl Rooms {
             edge::Edge::new(host.clone(), servers.clone(), keys, settings, listener, metrics)?;
         let house = mcp::server::House::new(host.clone());
         let door = mcp::server::door(house, mcp::server::Limits::default());
-        let edge = edge.with_mcp(edge::Guest::new(door));
+        let edge = edge.with_mcp(edge::Guest::new(door)).with_lookout(lookout);
         Ok(Self { host, models, servers, edge })
     }
 
@@ -129,6 +133,25 @@ impl Rooms {
         self.servers.close().await;
         served
     }
+}
+
+/// Looks around whenever somebody asks, in the words of the door.
+fn lookout(config: Config) -> edge::Lookout {
+    let config = Arc::new(config);
+    Arc::new(move || {
+        let config = config.clone();
+        async move {
+            let shown = |Mind { what, payer, provider, models, hint }| edge::Found {
+                what,
+                payer,
+                provider,
+                models,
+                hint,
+            };
+            welcome::look(&config).await.into_iter().map(shown).collect()
+        }
+        .boxed()
+    })
 }
 
 /// Between the server and a command: see [`tools::sandbox`].

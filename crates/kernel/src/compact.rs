@@ -1,9 +1,12 @@
 //! Summing up the past, so that a long conversation goes on in a small window.
 
+use std::ops::RangeInclusive;
+
 use futures::StreamExt as _;
 use serde_json::json;
 
 use crate::{
+    back::Back,
     ports::{Log, Model, ModelError, Piece, StoreError},
     prompt::{self, Part, Prompt},
     state::State,
@@ -53,7 +56,9 @@ pub(crate) async fn sum_up(
 ) -> Result<Summary, CompactError> {
     let mut after = state.summed_up.map_or(Seq(0), |summed_up| summed_up.upto);
     let mut upto = boundary(log, session, state, keep).await?;
-    if next_steps(log, session, after, upto, 0).await?.0.is_empty() {
+    let taken = taken_back(log, session, after, state.last).await?;
+    let past = Past { log, session, taken };
+    if past.next_steps(after, upto, 0).await?.0.is_empty() {
         // Everything is new, and still it is too much.
         upto = state.last;
     }
@@ -65,7 +70,7 @@ pub(crate) async fn sum_up(
         let left = tokens::of_text(&prompt.system) + tokens::of_text(INSTRUCTION);
         let left = left + summary.as_deref().map_or(0, tokens::of_text);
         let left = room.saturating_sub(left).max(LEAST_ROOM);
-        let (steps, reached) = next_steps(log, session, after, upto, left).await?;
+        let (steps, reached) = past.next_steps(after, upto, left).await?;
         let size = steps.iter().map(tokens::of_part).sum::<u64>();
         prompt.parts = shown(summary.as_deref(), shortened(steps, left));
         match ask(model, &prompt, meter).await {
@@ -115,42 +120,53 @@ async fn ask(
     Ok(text)
 }
 
-/// The oldest steps after `after` that fit into `room`, but one at least, and how far they reach.
-/// A step is taken as a whole, so that no call is parted from its result.
-async fn next_steps(
-    log: &dyn Log,
+/// A log, read forwards.
+struct Past<'a> {
+    log: &'a dyn Log,
     session: SessionId,
-    after: Seq,
-    upto: Seq,
-    room: u64,
-) -> Result<(Vec<Part>, Seq), StoreError> {
-    let (mut parts, mut step, mut size, mut reached) = (Vec::new(), Vec::new(), 0, after);
-    let mut last = after;
-    'pages: loop {
-        let page = log.read(session, last, PAGE).await?;
-        let Some(newest) = page.last() else { break };
-        last = newest.seq;
-        for Entry { seq, fact, .. } in page {
-            if seq > upto {
-                break 'pages;
-            }
-            if begins(&fact) && !step.is_empty() {
-                if size > room && !parts.is_empty() {
-                    return Ok((parts, reached));
+    taken: Vec<RangeInclusive<Seq>>,
+}
+
+impl Past<'_> {
+    /// The oldest steps after `after` that fit into `room`, but one at least, and how far they reach.
+    /// A step is taken as a whole, so that no call is parted from its result.
+    async fn next_steps(
+        &self,
+        after: Seq,
+        upto: Seq,
+        room: u64,
+    ) -> Result<(Vec<Part>, Seq), StoreError> {
+        let (mut parts, mut step, mut size, mut reached) = (Vec::new(), Vec::new(), 0, after);
+        let mut last = after;
+        'pages: loop {
+            let page = self.log.read(self.session, last, PAGE).await?;
+            let Some(newest) = page.last() else { break };
+            last = newest.seq;
+            for Entry { seq, fact, .. } in page {
+                if seq > upto {
+                    break 'pages;
                 }
-                parts.append(&mut step);
-                reached = seq.before();
+                if self.taken.iter().any(|taken| taken.contains(&seq)) {
+                    continue;
+                }
+                if begins(&fact) && !step.is_empty() {
+                    if size > room && !parts.is_empty() {
+                        return Ok((parts, reached));
+                    }
+                    parts.append(&mut step);
+                    reached = seq.before();
+                }
+                let part = Part::of(fact);
+                size += part.as_ref().map_or(0, tokens::of_part);
+                step.extend(part);
             }
-            let part = Part::of(fact);
-            size += part.as_ref().map_or(0, tokens::of_part);
-            step.extend(part);
         }
+        if size > room && !parts.is_empty() {
+            return Ok((parts, reached));
+        }
+        parts.append(&mut step);
+        Ok((parts, upto))
     }
-    if size > room && !parts.is_empty() {
-        return Ok((parts, reached));
-    }
-    parts.append(&mut step);
-    Ok((parts, upto))
 }
 
 /// What is too long even by itself is cut, the longest of it most.
@@ -209,20 +225,36 @@ async fn boundary(
     keep: u64,
 ) -> Result<Seq, StoreError> {
     let done = state.summed_up.map_or(Seq(0), |summed_up| summed_up.upto);
-    let (mut before, mut size, mut upto) = (state.last.next(), 0, state.last);
-    loop {
-        let page = log.read_back(session, before, PAGE).await?;
-        let Some(oldest) = page.last() else { return Ok(upto) };
-        before = oldest.seq;
-        for Entry { seq, fact, .. } in page {
-            let is_first = begins(&fact);
-            size += Part::of(fact).as_ref().map_or(0, tokens::of_part);
-            if size > keep || seq <= done {
-                return Ok(upto);
-            }
-            if is_first {
-                upto = seq.before();
-            }
+    let (mut size, mut upto) = (0, state.last);
+    let mut back = Back::from(log, session, state.last.next());
+    while let Some(Entry { seq, fact, .. }) = back.next().await? {
+        let is_first = begins(&fact);
+        size += Part::of(fact).as_ref().map_or(0, tokens::of_part);
+        if size > keep || seq <= done {
+            break;
+        }
+        if is_first {
+            upto = seq.before();
         }
     }
+    Ok(upto)
+}
+
+/// What was taken back since `after`: each from its first fact to its last.
+async fn taken_back(
+    log: &dyn Log,
+    session: SessionId,
+    after: Seq,
+    last: Seq,
+) -> Result<Vec<RangeInclusive<Seq>>, StoreError> {
+    let (mut taken, mut back) = (Vec::new(), Back::from(log, session, last.next()));
+    while let Some(Entry { seq, fact, .. }) = back.next().await? {
+        if seq <= after {
+            break;
+        }
+        if let Fact::Rewound { before, .. } = fact {
+            taken.push(before..=seq);
+        }
+    }
+    Ok(taken)
 }

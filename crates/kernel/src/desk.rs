@@ -2,6 +2,7 @@
 
 mod opening;
 mod questions;
+mod rewinding;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -152,6 +153,9 @@ impl Desk {
             Command::Cancel { reply } => {
                 reply.send(self.cancel().await).ok();
             }
+            Command::Unqueue { place, reply } => {
+                reply.send(self.unqueue(place).await).ok();
+            }
             Command::Compact { reply } => {
                 reply.send(self.compact().await).ok();
             }
@@ -203,6 +207,9 @@ impl Desk {
             return Err(SayError::Closing);
         }
         self.settle().await?;
+        if let Some(place) = message.replaces {
+            return self.say_instead(place, message).await;
+        }
         if !self.state.is_busy() {
             self.begin(message, None).await?;
             return Ok(Receipt { seq: self.state.last, queued: None, repeated: false });
@@ -216,6 +223,14 @@ impl Desk {
                 Ok(Receipt { seq: self.state.last, queued, repeated: false })
             }
         }
+    }
+
+    async fn unqueue(&mut self, place: Seq) -> Result<bool, StoreError> {
+        if !self.state.queue.contains(&place) {
+            return Ok(false);
+        }
+        self.record(vec![Fact::Unqueued { queued: place }]).await?;
+        Ok(true)
     }
 
     async fn cancel(&mut self) -> Result<bool, StoreError> {
@@ -272,8 +287,19 @@ impl Desk {
 
     /// Records that a message was spoken and starts the turn that answers it.
     async fn begin(&mut self, message: Message, queued: Option<Seq>) -> Result<(), StoreError> {
+        self.begin_after(Vec::new(), message, queued).await
+    }
+
+    /// The same right after these facts, all of it or nothing.
+    async fn begin_after(
+        &mut self,
+        mut facts: Vec<Fact>,
+        message: Message,
+        queued: Option<Seq>,
+    ) -> Result<(), StoreError> {
         let flow = message.flow.clone();
-        self.record(vec![Fact::Said { message, queued }]).await?;
+        facts.push(Fact::Said { message, queued });
+        self.record(facts).await?;
         let state = self.state.clone();
         self.start(flow, |turn| turn.run(state));
         Ok(())
@@ -514,7 +540,9 @@ async fn next_reports(running: &mut Option<Running>, reports: &mut Vec<Report>) 
 
 fn repeated(entry: &Entry, message: &Message) -> Result<Receipt, SayError> {
     match &entry.fact {
-        Fact::Said { message: said, .. } | Fact::Queued(said) if said.text == message.text => {
+        Fact::Said { message: said, .. } | Fact::Queued(said)
+            if (&said.text, said.replaces) == (&message.text, message.replaces) =>
+        {
             Ok(Receipt { seq: entry.seq, queued: None, repeated: true })
         }
         _ => Err(SayError::KeyReused),

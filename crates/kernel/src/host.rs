@@ -238,6 +238,16 @@ impl Host {
         session.cancel().await.unwrap_or(Ok(false))
     }
 
+    /// Calls off a message that waits; says whether it still did.
+    pub async fn unqueue(&self, id: SessionId, place: Seq) -> Result<bool, OpenError> {
+        loop {
+            let session = self.open(id).await?;
+            if let Ok(called_off) = session.unqueue(place).await {
+                return Ok(called_off?);
+            }
+        }
+    }
+
     /// Sums up the past of a session, in the background; says whether that was begun.
     pub async fn compact(&self, id: SessionId) -> Result<bool, OpenError> {
         loop {

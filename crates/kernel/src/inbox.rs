@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::{
     approvals::{Grant, fits},
+    form,
     host::{Host, OpenError},
     ports::StoreError,
     question::{About, Decision, Question, Scope, Verdict},
@@ -176,10 +177,10 @@ fn verdict(question: &Question, decision: &Decision) -> Result<Verdict, String> 
             }
         }
         (About::Choice { .. }, Decision::Answer(_)) => Err("the answer must be a text".to_owned()),
-        (About::Form { .. }, Decision::Answer(value)) if !value.is_object() => {
-            Err("the answer must be an object with the values of the form".to_owned())
+        (About::Form { schema, .. }, Decision::Answer(value)) => {
+            form::check(schema, value).map(|()| Verdict::Answered { value: value.clone() })
         }
-        (About::Form { .. } | About::Visit { .. }, Decision::Answer(value)) => {
+        (About::Visit { .. }, Decision::Answer(value)) => {
             Ok(Verdict::Answered { value: value.clone() })
         }
         (

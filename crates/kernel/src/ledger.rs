@@ -110,10 +110,12 @@ pub fn used(fact: &Fact) -> Option<(&str, Usage)> {
         | Fact::ContextChanged { .. }
         | Fact::Observed
         | Fact::Queued(_)
+        | Fact::Unqueued { .. }
         | Fact::Said { .. }
         | Fact::StepStarted { .. }
         | Fact::ToolReturned { .. }
         | Fact::CompactionStarted
+        | Fact::Rewound { .. }
         | Fact::TurnEnded(_) => None,
     }
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::update::Seq;
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     pub text: String,
@@ -17,6 +19,10 @@ pub struct Message {
     /// The sender's own name for this message: saying it again under the same name changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// The message in this session that it is said instead of: that one is taken back, with all
+    /// that came after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<Seq>,
 }
 
 impl Message {
@@ -27,6 +33,7 @@ impl Message {
             attachments: Vec::new(),
             flow: String::new(),
             key: None,
+            replaces: None,
         }
     }
 }

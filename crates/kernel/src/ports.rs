@@ -148,6 +148,9 @@ pub trait Attic: Send + Sync {
     /// Returns once the file would survive a power cut.
     fn keep(&self, session: SessionId, extension: &str, bytes: Vec<u8>) -> Stored<'_, PathBuf>;
 
+    /// What is in a file that was kept for this session; `None` if there is none by this name.
+    fn fetch(&self, session: SessionId, path: PathBuf) -> Stored<'_, Option<Vec<u8>>>;
+
     fn clear(&self, session: SessionId) -> Stored<'_, ()>;
 }
 
@@ -227,6 +230,27 @@ pub struct ModelInfo {
     pub cost: f64,
     /// Who pays for it, for a person: `nobody: it runs on this machine`.
     pub payer: String,
+    pub known: Known,
+}
+
+/// What is known of a model besides, as far as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Known {
+    /// How many tokens it can be shown.
+    pub window: Option<u64>,
+    /// Whether it sees pictures.
+    pub vision: Option<bool>,
+    pub price: Option<Price>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Price {
+    pub input: f64,
+    pub output: f64,
+    /// Where cached input has a price of its own.
+    pub cache_read: Option<f64>,
+    pub cache_write: Option<f64>,
 }
 
 /// An agent with a mind, a memory and tools of its own, that answers in place of a model.

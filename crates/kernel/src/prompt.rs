@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{
+    back::Back,
     ports::{Brief, Log, StoreError},
     state::{State, SummedUp},
     tokens,
@@ -13,7 +14,6 @@ use crate::{
     },
 };
 
-const PAGE: usize = 128;
 /// How much of a tool's result a model is shown; the rest it can ask for.
 pub const RESULT_BYTES: usize = 32 * 1024;
 /// What a model is told about pictures that tools returned.
@@ -83,9 +83,11 @@ impl Part {
             | Fact::ContextChanged { .. }
             | Fact::Observed
             | Fact::Queued(_)
+            | Fact::Unqueued { .. }
             | Fact::StepStarted { .. }
             | Fact::CompactionStarted
             | Fact::CompactionEnded(_)
+            | Fact::Rewound { .. }
             | Fact::TurnEnded(_) => None,
         }
     }
@@ -125,31 +127,29 @@ pub struct Recalled {
     pub whole: bool,
 }
 
-/// The newest part of a conversation that fits into `budget` tokens, read from the log page by
-/// page down to the last summary. The message being answered is always in it.
+/// The newest part of a conversation that fits into `budget` tokens, down to the last summary and
+/// without what was taken back. The message being answered is always in it.
 pub async fn recall(
     log: &dyn Log,
     session: SessionId,
     state: &State,
     budget: u64,
 ) -> Result<Recalled, StoreError> {
-    let (mut parts, mut size, mut before) = (Vec::new(), 0, state.last.next());
-    let mut whole = true;
+    let (mut parts, mut size, mut whole) = (Vec::new(), 0, true);
     let answering = state.turn.as_ref().map_or(Seq(0), |turn| turn.said);
     let summed_up = state.summed_up.map_or(Seq(0), |summed_up| summed_up.upto);
-    'pages: while before > summed_up.next() {
-        let page = log.read_back(session, before, PAGE).await?;
-        let Some(oldest) = page.last() else { break };
-        before = oldest.seq;
-        for Entry { seq, fact, .. } in page {
-            let Some(part) = Part::of(fact) else { continue };
-            size += tokens::of_part(&part);
-            whole = seq <= summed_up || size <= budget || seq >= answering;
-            if seq <= summed_up || !whole {
-                break 'pages;
-            }
-            parts.push(part);
+    let mut back = Back::from(log, session, state.last.next());
+    while let Some(Entry { seq, fact, .. }) = back.next().await? {
+        if seq <= summed_up {
+            break;
         }
+        let Some(part) = Part::of(fact) else { continue };
+        size += tokens::of_part(&part);
+        whole = size <= budget || seq >= answering;
+        if !whole {
+            break;
+        }
+        parts.push(part);
     }
     if answering > Seq(0) && answering <= summed_up {
         // What is being answered is worth its own words even so.

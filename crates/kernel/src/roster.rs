@@ -33,13 +33,15 @@ pub enum News {
     AppletState { session: Option<SessionId>, data: Arc<Value>, from: Option<u64> },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     Created,
     Deleted,
     Renamed,
     /// Another model answers from now on.
     ModelChanged,
+    /// Something else needs a person's yes from now on.
+    ModeChanged,
     Busy(bool),
     /// An answer came that nobody has seen; so many sessions have one.
     Idle {
@@ -51,6 +53,8 @@ pub enum Change {
     /// Something was asked of the person, or settled; so much is open in this session.
     Questions {
         open: usize,
+        /// Who or what settled the last of them, for a person.
+        by: Option<Arc<str>>,
     },
 }
 
@@ -98,7 +102,9 @@ impl Roster {
 
     /// Whether this question was settled, not too long ago.
     pub fn was_settled(&self, question: Uuid) -> bool {
-        self.inner().settled.contains(&question)
+        let inner = self.inner();
+        inner.settled.contains(&question)
+            || inner.sessions.values().any(|state| state.settled.contains(&question))
     }
 
     pub fn listen(&self) -> broadcast::Receiver<News> {
@@ -139,8 +145,15 @@ impl Roster {
         }
         let excess = inner.settled.len().saturating_sub(SETTLED);
         inner.settled.drain(..excess);
+        if entries.iter().any(|entry| matches!(entry.fact, Fact::ModeChanged { .. })) {
+            tell(state.last, Change::ModeChanged);
+        }
         if entries.iter().any(is_question) {
-            tell(state.last, Change::Questions { open: state.questions.len() });
+            let by = entries.iter().rev().find_map(|entry| match &entry.fact {
+                Fact::Settled { by, .. } => Some(Arc::from(by.as_str())),
+                _ => None,
+            });
+            tell(state.last, Change::Questions { open: state.questions.len(), by });
         }
         match (was_unobserved, state.unobserved) {
             (false, true) => tell(state.last, Change::Idle { unobserved }),

@@ -45,6 +45,8 @@ pub enum SayError {
     QueueFull,
     #[error("this key was used for another message")]
     KeyReused,
+    #[error("nothing that the person said, and that still stands, is at {}", .0.0)]
+    NotSaid(Seq),
     #[error("the server is shutting down")]
     Closing,
     #[error(transparent)]
@@ -72,6 +74,11 @@ impl Session {
 
     pub async fn cancel(&self) -> Result<Result<bool, StoreError>, Closed> {
         let answer = self.ask(|reply| Command::Cancel { reply }).await?;
+        Ok(answer.unwrap_or_else(|| Err(lost())))
+    }
+
+    pub async fn unqueue(&self, place: Seq) -> Result<Result<bool, StoreError>, Closed> {
+        let answer = self.ask(|reply| Command::Unqueue { place, reply }).await?;
         Ok(answer.unwrap_or_else(|| Err(lost())))
     }
 

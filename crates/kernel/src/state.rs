@@ -21,6 +21,8 @@ use crate::{
 const SUMMARY_CHARS: usize = 80;
 /// How many calls of unknown outcome are remembered.
 const DOUBTS: usize = 16;
+/// How many settled questions are remembered.
+const SETTLED: usize = 16;
 /// How many items a context set holds.
 const CONTEXT_SET: usize = 10;
 
@@ -69,6 +71,9 @@ pub struct State {
     /// What the person was asked and has not answered, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<OpenQuestion>,
+    /// The questions that were settled last, to tell a late answer from a wrong one.
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    pub settled: VecDeque<Uuid>,
     /// Calls that were cut off in the middle of whatever they did.
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     pub doubts: VecDeque<Doubt>,
@@ -177,6 +182,7 @@ impl State {
             Fact::ContextChanged { context, .. } => self.context.clone_from(context),
             Fact::Observed => self.unobserved = false,
             Fact::Queued(_) => self.queue.push_back(*seq),
+            Fact::Unqueued { queued } => self.queue.retain(|waiting| waiting != queued),
             Fact::Said { message, queued } => {
                 self.turn_spent = Spent::default();
                 self.queue.retain(|waiting| Some(*waiting) != *queued);
@@ -227,6 +233,13 @@ impl State {
             Fact::Settled { question, verdict, .. } => self.settled(*question, verdict),
             Fact::TaskOpened(task) | Fact::TaskMoved(task) => self.task = Some(task.clone()),
             Fact::TaskClosed { .. } => self.task = None,
+            Fact::Rewound { filled, summed_up, anew, .. } => {
+                self.filled = *filled;
+                self.summed_up = *summed_up;
+                if *anew {
+                    self.summary = None;
+                }
+            }
             Fact::TurnEnded(outcome) => {
                 self.turn = None;
                 self.updated_at = *at;
@@ -269,6 +282,9 @@ impl State {
             return;
         };
         let settled = self.questions.remove(place);
+        self.settled.push_back(question);
+        let excess = self.settled.len().saturating_sub(SETTLED);
+        self.settled.drain(..excess);
         if let (Verdict::Allowed { .. }, Some(call)) = (verdict, settled.doubt) {
             self.doubts.retain(|doubt| doubt.call != call);
         }

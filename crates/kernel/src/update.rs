@@ -14,6 +14,7 @@ use crate::{
     ports::StoreError,
     question::{Question, Verdict},
     session::{Receipt, SayError},
+    state::SummedUp,
     tasks::{Close, Plan, Task},
 };
 
@@ -66,6 +67,8 @@ pub enum Command {
     Say { message: Message, when_busy: WhenBusy, reply: oneshot::Sender<Result<Receipt, SayError>> },
     /// Stop the running turn; the reply says whether there was one.
     Cancel { reply: oneshot::Sender<Result<bool, StoreError>> },
+    /// Call off a message that waits; the reply says whether it did.
+    Unqueue { place: Seq, reply: oneshot::Sender<Result<bool, StoreError>> },
     /// Sum up the past now; the reply says whether that was begun.
     Compact { reply: oneshot::Sender<Result<bool, StoreError>> },
     /// Change what is known about the session, all of it or nothing.
@@ -159,6 +162,10 @@ pub enum Fact {
     Observed,
     /// A message came while a turn was running and waits for its own.
     Queued(Message),
+    /// A message that waited was called off before it was spoken.
+    Unqueued {
+        queued: Seq,
+    },
     /// A message was spoken, and a turn that answers it began.
     Said {
         #[serde(flatten)]
@@ -201,6 +208,19 @@ pub enum Fact {
         close: Close,
     },
     TurnEnded(Outcome),
+    /// Everything from `before` up to this was taken back. The log keeps it, and no model is shown
+    /// it any more.
+    Rewound {
+        before: Seq,
+        /// How full it was there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        filled: Option<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        summed_up: Option<SummedUp>,
+        /// Nothing had been said there.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        anew: bool,
+    },
 }
 
 /// How an attempt to sum up the past went. The log keeps the past all the same.

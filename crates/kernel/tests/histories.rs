@@ -28,6 +28,8 @@ enum Act {
         queue: bool,
         key: Option<u8>,
         attended: bool,
+        /// Instead of one of the messages that were taken.
+        instead: Option<u8>,
     },
     /// Answers one of the open questions.
     Decide {
@@ -40,6 +42,8 @@ enum Act {
     /// Time passes, more than an unattended question waits.
     Age,
     Cancel,
+    /// Calls off one of the messages that wait.
+    Unqueue(u8),
     Rename,
     Compact,
     Observe,
@@ -57,8 +61,7 @@ enum Act {
 
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
-        4 => (any::<bool>(), prop::option::weighted(0.3, 0..3_u8), any::<bool>())
-            .prop_map(|(queue, key, attended)| Act::Say { queue, key, attended }),
+        4 => said(),
         4 => (any::<u8>(), decision())
             .prop_map(|(which, decision)| Act::Decide { which, decision }),
         2 => prop_oneof![Just(Mode::Ask), Just(Mode::AutoSafe), Just(Mode::Full)]
@@ -66,6 +69,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Call),
         1 => Just(Act::Age),
         2 => Just(Act::Cancel),
+        1 => any::<u8>().prop_map(Act::Unqueue),
         1 => Just(Act::Rename),
         1 => Just(Act::Compact),
         1 => Just(Act::Observe),
@@ -76,6 +80,13 @@ fn act() -> impl Strategy<Value = Act> {
         1 => any::<bool>().prop_map(Act::DiskFull),
         1 => Just(Act::Crash),
     ]
+}
+
+fn said() -> impl Strategy<Value = Act> {
+    let key = prop::option::weighted(0.3, 0..3_u8);
+    let instead = prop::option::weighted(0.3, any::<u8>());
+    (any::<bool>(), key, any::<bool>(), instead)
+        .prop_map(|(queue, key, attended, instead)| Act::Say { queue, key, attended, instead })
 }
 
 fn decision() -> impl Strategy<Value = Decision> {
@@ -170,7 +181,13 @@ impl Story {
 
     async fn carry_out(&mut self, host: &Arc<Host>, act: Act, listeners: &mut Vec<Listener>) {
         match act {
-            Act::Say { queue, key, attended } => self.say(host, queue, key, attended).await,
+            Act::Say { queue, key, attended, instead } => {
+                // Under one key it is always the same that is said.
+                let places: Vec<Seq> = self.accepted.keys().copied().collect();
+                let place = |which: u8| places.get(usize::from(which) % places.len().max(1));
+                let replaces = instead.and_then(place).filter(|_| key.is_none()).copied();
+                self.say(host, queue, key, attended, replaces).await;
+            }
             Act::Decide { which, decision } => {
                 let open = host.questions().await.unwrap();
                 if let Some(waiting) = open.get(usize::from(which) % open.len().max(1)) {
@@ -190,6 +207,13 @@ impl Story {
                 tokio::time::sleep(Duration::from_mins(11)).await;
             }
             Act::Cancel => drop(host.cancel(self.id).await),
+            Act::Unqueue(which) => {
+                let state = host.roster.get(self.id).unwrap();
+                let place = state.queue.get(usize::from(which) % state.queue.len().max(1));
+                if let Some(place) = place {
+                    drop(host.unqueue(self.id, *place).await);
+                }
+            }
             Act::Rename => {
                 let amendment = Amendment { name: Some("n".into()), ..Amendment::default() };
                 drop(host.amend(self.id, amendment).await);
@@ -212,15 +236,21 @@ impl Story {
         }
     }
 
-    async fn say(&mut self, host: &Arc<Host>, queue: bool, key: Option<u8>, attended: bool) {
+    async fn say(
+        &mut self,
+        host: &Arc<Host>,
+        queue: bool,
+        key: Option<u8>,
+        attended: bool,
+        replaces: Option<Seq>,
+    ) {
         self.said += 1;
-        // Under one key it is always the same that is said.
         let words =
             key.map_or_else(|| format!("message {}", self.said), |key| format!("keyed {key}"));
         let key = key.map(|key| key.to_string());
         let schedule = Origin::Schedule { slug: "daily".into() };
         let origin = if attended { Origin::User } else { schedule };
-        let message = Message { key, origin, ..Message::from_user(words.clone()) };
+        let message = Message { key, origin, replaces, ..Message::from_user(words.clone()) };
         let when_busy = if queue { WhenBusy::Queue } else { WhenBusy::Refuse };
         match host.post(self.id, message, when_busy).await {
             Ok(receipt) => drop(self.accepted.insert(receipt.seq, words)),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use futures::{FutureExt as _, future, future::BoxFuture};
-use kernel::ports::{Model, ModelError, ModelInfo, Models};
+use kernel::ports::{Known, Model, ModelError, ModelInfo, Models};
 use tokio::runtime::Handle;
 
 use crate::{
@@ -190,6 +190,7 @@ impl Models for Lineup {
                 name: "Demo (built in)".into(),
                 cost: 0.0,
                 payer: "nobody: it is built in".into(),
+                known: Known { window: Some(Demo.window()), vision: Some(false), price: None },
             };
             let offered = self.providers.values().map(|provider| self.offered(provider));
             let offered = future::join_all(offered).await;
@@ -238,6 +239,7 @@ fn info(remote: &Remote) -> ModelInfo {
         name: format!("{model} ({})", provider.name),
         cost: remote.price().map_or(unknown, |price| price.output),
         payer: provider.payer(),
+        known: remote.known(),
     }
 }
 

@@ -135,7 +135,40 @@ fn find(model: &str) -> Option<&'static Known> {
 }
 
 pub fn window(model: &str) -> u64 {
-    find(model).map_or(USUAL_WINDOW, |known| known.window)
+    known_window(model).unwrap_or(USUAL_WINDOW)
+}
+
+/// The same, where it is no guess.
+pub fn known_window(model: &str) -> Option<u64> {
+    find(model).map(|known| known.window)
+}
+
+/// Whether a model sees pictures. The longest prefix counts here too.
+pub fn vision(model: &str) -> Option<bool> {
+    const SEEING: &[&str] = &[
+        "claude-",
+        "gpt-4o",
+        "gpt-4.1",
+        "gpt-5",
+        "o1",
+        "o3",
+        "o4-mini",
+        "gemini-",
+        "gemma-3",
+        "gemma3",
+        "llava",
+        "pixtral",
+        "qwen2.5-vl",
+        "qwen2.5vl",
+        "qwen3-vl",
+    ];
+    const BLIND: &[&str] = &["gpt-3.5", "gpt-oss", "o1-mini", "o3-mini"];
+    let model = model.rsplit('/').next().unwrap_or(model);
+    let longest = |names: &[&str]| {
+        names.iter().filter(|name| model.starts_with(**name)).map(|name| name.len()).max()
+    };
+    let (seeing, blind) = (longest(SEEING), longest(BLIND));
+    (seeing != blind).then_some(seeing > blind)
 }
 
 pub fn price(model: &str) -> Option<Price> {
@@ -155,6 +188,13 @@ mod tests {
         assert_eq!(price("gpt-5.9-future"), None);
         assert_eq!(window("openai/gpt-4.1-mini"), 1_047_576);
         assert_eq!((window("llama3"), price("llama3")), (USUAL_WINDOW, None));
+    }
+
+    #[test]
+    fn who_sees_is_told_where_it_is_known() {
+        let seen = ["claude-opus-5", "openai/gpt-5.4", "o3", "o3-mini", "gpt-oss-20b", "llama3"];
+        let known = [Some(true), Some(true), Some(true), Some(false), Some(false), None];
+        assert_eq!(seen.map(vision), known);
     }
 
     #[test]

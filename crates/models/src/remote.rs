@@ -7,7 +7,7 @@ use futures::{
     stream::{self, BoxStream},
 };
 use kernel::{
-    ports::{Model, ModelError, Piece},
+    ports::{Known, Model, ModelError, Piece},
     prompt::Prompt,
     update::{Failure, Usage},
 };
@@ -175,6 +175,21 @@ impl Remote {
         self.provider
             .price
             .or_else(|| if self.provider.is_here() { None } else { price::price(&self.model) })
+    }
+
+    /// What can be told of it without asking it anything.
+    pub fn known(&self) -> Known {
+        let window = self.provider.window.or(self.listed_window);
+        Known {
+            window: window.or_else(|| price::known_window(&self.model)),
+            vision: price::vision(&self.model),
+            price: self.price().map(|price| kernel::ports::Price {
+                input: price.input,
+                output: price.output,
+                cache_read: price.cache_read,
+                cache_write: price.cache_write,
+            }),
+        }
     }
 
     /// What the provider says it costs counts; else what the table says.

@@ -7,7 +7,7 @@ use futures::{
     stream::{self, BoxStream},
 };
 use kernel::{
-    ports::{Agent, Agents, ModelError, ModelInfo},
+    ports::{Agent, Agents, Known, ModelError, ModelInfo},
     update::SessionId,
     visit::{Doing, Visit, model_of},
 };
@@ -91,6 +91,7 @@ impl Agents for TestAgent {
             name: Self::NAME.to_owned(),
             cost: 0.0,
             payer: "its own sign-in".to_owned(),
+            known: Known::default(),
         }]
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use kernel::{
     ports::{Batch, Clock as _},
-    state::State,
+    state::{State, SummedUp},
     update::{
         Answer, Attachment, Compaction, Entry, Fact, Failure, Message, Origin, Outcome, Output,
         Seq, SessionId, ToolRequest, Trace, Usage,
@@ -68,6 +68,7 @@ pub fn every_fact() -> Vec<Fact> {
         }],
         flow: "flow".into(),
         key: key.map(str::to_owned),
+        replaces: None,
     };
     let call = |id: &str| ToolRequest {
         id: id.to_owned(),
@@ -137,6 +138,12 @@ pub fn every_fact() -> Vec<Fact> {
         let reason = format!("{kind:?}");
         Fact::TurnEnded(Outcome::Failed { kind, reason })
     }));
+    facts.push(Fact::Unqueued { queued: Seq(7) });
+    let summed_up = Some(SummedUp { upto: Seq(3), at: Seq(18) });
+    facts.push(Fact::Rewound { before: Seq(19), filled: Some(7), summed_up, anew: false });
+    facts.push(Fact::Rewound { before: Seq(6), filled: None, summed_up: None, anew: true });
+    let instead = Message { replaces: Some(Seq(6)), ..Message::from_user("instead") };
+    facts.push(Fact::Said { message: instead, queued: None });
     facts
 }
 

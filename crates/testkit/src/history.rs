@@ -24,6 +24,8 @@ pub fn check(entries: &[Entry]) -> Result<(), String> {
 struct Reader {
     last: Seq,
     queued: HashSet<Seq>,
+    /// The messages that still stand.
+    said: Vec<Seq>,
     model: String,
     in_turn: bool,
     /// An agent answers in this turn.
@@ -109,6 +111,7 @@ impl Reader {
                 let known = queued.is_none_or(|place| self.queued.remove(&place));
                 rule(known, "who is called had been waiting")?;
                 self.in_turn = true;
+                self.said.push(*seq);
                 self.visited = visit::names_agent(&self.model);
             }
             Fact::StepStarted { .. } => {
@@ -135,16 +138,31 @@ impl Reader {
                     self.doubts.extend(deed);
                 }
             }
-            Fact::TurnEnded(_) => {
-                rule(self.in_turn, "only what began ends")?;
-                rule(self.calls.is_empty(), "every call returns before its turn ends")?;
-                rule(!self.compacting, "a compaction ends before its turn")?;
-                let asked = self.questions.values().any(|(call, _)| call.is_some());
-                rule(!asked, "what a call asked is settled before its turn ends")?;
-                self.in_turn = false;
-                self.step = None;
+            Fact::Unqueued { queued } => {
+                rule(self.queued.remove(queued), "only what waits is called off")?;
             }
+            Fact::Rewound { before, .. } => self.rewind(*before)?,
+            Fact::TurnEnded(_) => self.end()?,
         }
+        Ok(())
+    }
+
+    fn rewind(&mut self, before: Seq) -> Result<(), &'static str> {
+        rule(!self.in_turn && !self.compacting, "only what is over is taken back")?;
+        let stands = self.said.iter().position(|said| *said == before);
+        rule(stands.is_some(), "only a message that stands is taken back")?;
+        self.said.truncate(stands.unwrap_or_default());
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), &'static str> {
+        rule(self.in_turn, "only what began ends")?;
+        rule(self.calls.is_empty(), "every call returns before its turn ends")?;
+        rule(!self.compacting, "a compaction ends before its turn")?;
+        let asked = self.questions.values().any(|(call, _)| call.is_some());
+        rule(!asked, "what a call asked is settled before its turn ends")?;
+        self.in_turn = false;
+        self.step = None;
         Ok(())
     }
 }

@@ -244,6 +244,11 @@ impl Attic for MemoryStore {
         })
     }
 
+    fn fetch(&self, session: SessionId, path: PathBuf) -> Stored<'_, Option<Vec<u8>>> {
+        let is_own = path.parent() == Some(&folder(session));
+        self.with(|data| data.files.get(&path).filter(|_| is_own).cloned())
+    }
+
     fn clear(&self, session: SessionId) -> Stored<'_, ()> {
         self.with(|data| data.files.retain(|path, _| !path.starts_with(folder(session))))
     }

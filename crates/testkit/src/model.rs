@@ -14,7 +14,7 @@ use futures::{
     stream::{self, BoxStream},
 };
 use kernel::{
-    ports::{Model, ModelError, ModelInfo, Models, Piece},
+    ports::{Known, Model, ModelError, ModelInfo, Models, Piece},
     prompt::Prompt,
     update::{Failure, Usage},
 };
@@ -182,11 +182,18 @@ pub struct OneModel {
     id: String,
     model: Arc<dyn Model>,
     listing_fails: AtomicBool,
+    known: Mutex<Known>,
 }
 
 impl OneModel {
     pub fn new(id: &str, model: Arc<dyn Model>) -> Self {
-        Self { id: id.to_owned(), model, listing_fails: AtomicBool::new(false) }
+        let (listing_fails, known) = (AtomicBool::new(false), Mutex::default());
+        Self { id: id.to_owned(), model, listing_fails, known }
+    }
+
+    /// What is told of it from now on.
+    pub fn set_known(&self, known: Known) {
+        *lock(&self.known) = known;
     }
 
     pub fn fail_listing(&self, fails: bool) {
@@ -204,6 +211,7 @@ impl Models for OneModel {
                 name: self.id.clone(),
                 cost: 1.0,
                 payer: "nobody".to_owned(),
+                known: *lock(&self.known),
             }])
         };
         future::ready(list).boxed()

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::{FutureExt as _, future::BoxFuture};
-use kernel::toolbox::{Call, Deed, Detail, Reply, Risk, Tool, ToolSpec};
+use kernel::toolbox::{Call, Deed, Detail, Picture, Reply, Risk, Tool, ToolSpec};
 use serde_json::{Value, json};
 
 use crate::Gate;
@@ -26,6 +26,7 @@ enum Act {
     Fail(String),
     Panic,
     Wait(Gate),
+    Show(Vec<Picture>),
 }
 
 impl TestTool {
@@ -45,6 +46,15 @@ impl TestTool {
     /// Returns its arguments once the gate is open. Calls may overlap.
     pub fn waiting(gate: &Gate) -> Self {
         Self::new("wait", Act::Wait(gate.clone())).parallel(true)
+    }
+
+    /// Returns these pictures, each of a kind such as `image/png`.
+    pub fn showing<const N: usize>(pictures: [(&str, &[u8]); N]) -> Self {
+        let picture = |(mime, bytes): (&str, &[u8])| Picture {
+            mime: mime.to_owned(),
+            bytes: bytes.to_owned(),
+        };
+        Self::new("show", Act::Show(pictures.map(picture).into()))
     }
 
     #[must_use]
@@ -132,6 +142,10 @@ impl Tool for TestTool {
                 Act::Echo => Ok(call.args.to_string().into()),
                 Act::Fail(message) => Err(message.clone()),
                 Act::Panic => panic!("this tool always breaks down"),
+                Act::Show(pictures) => {
+                    let reply = Reply::from("look".to_owned());
+                    Ok(Reply { pictures: pictures.clone(), ..reply })
+                }
                 Act::Wait(gate) => {
                     gate.pass().await;
                     Ok(call.args.to_string().into())

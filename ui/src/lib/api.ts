@@ -58,11 +58,8 @@ export const signOut = () => ask('POST', '/logout');
 export const models = () => ask<{ models: ListedModel[] }>('GET', '/api/models');
 export const preferences = () => ask<Preferences>('GET', '/api/preferences');
 export const prefer = (change: Partial<Preferences>) => ask<Preferences>('POST', '/api/preferences', change);
-/** What this machine has that could answer; nothing from a server that cannot tell. */
-export async function welcome(): Promise<WelcomeAnswer | undefined> {
-  const { paths } = await ask<{ paths: object }>('GET', '/api/openapi.json');
-  return '/api/welcome' in paths ? ask('GET', '/api/welcome') : undefined;
-}
+/** What this machine has that could answer, and what answers in new sessions. */
+export const welcome = () => ask<WelcomeAnswer>('GET', '/api/welcome');
 
 export const told = (id: string) => ask<PromptAnswer>('GET', `${session(id)}/prompt`);
 export const instruct = (text: string) => ask('PUT', '/api/instructions', { text });

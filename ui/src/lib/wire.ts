@@ -50,7 +50,7 @@ export interface Found {
   payer: string;
   models: string[];
   usable: boolean;
-  hint: string;
+  hint: string | null;
 }
 
 export interface SessionsAnswer {

@@ -15,8 +15,7 @@ use utoipa::ToSchema;
 use super::hear::Place;
 
 const PREFERENCES: &str = "default";
-/// Apart from the rest, which is stored with whatever the default was at the time.
-const MODEL: &str = "model";
+const CHOSEN: &str = "chosen-model";
 
 pub struct Clients {
     host: Arc<Host>,
@@ -89,20 +88,23 @@ impl Clients {
             model: self.host.ports.models.default_id(),
             session: None,
         });
-        let chosen = self.chosen_model().await?;
-        preferences.model = chosen.unwrap_or_else(|| self.host.ports.models.default_id());
         let exists = |session: &SessionId| self.host.roster.get(*session).is_some();
         preferences.session = preferences.session.filter(exists);
         Ok(preferences)
     }
 
-    /// The model for new sessions, if the person has chosen one.
-    pub async fn chosen_model(&self) -> Result<Option<String>, StoreError> {
-        self.host.ports.catalog.load(Shelf::Preferences, MODEL).await
+    /// What answers in new sessions: what the person chose, while there is such a model.
+    pub async fn model(&self) -> Result<String, StoreError> {
+        let models = &self.host.ports.models;
+        let chosen: Option<String> =
+            self.host.ports.catalog.load(Shelf::Preferences, CHOSEN).await?;
+        let chosen = chosen.filter(|model| models.find(model).is_some());
+        Ok(chosen.unwrap_or_else(|| models.default_id()))
     }
 
+    /// Apart from what was last used: that is no choice.
     pub async fn choose_model(&self, model: &str) -> Result<(), StoreError> {
-        self.host.ports.catalog.save(Shelf::Preferences, MODEL, &model).await
+        self.host.ports.catalog.save(Shelf::Preferences, CHOSEN, &model).await
     }
 
     pub async fn prefer(

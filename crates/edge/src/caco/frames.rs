@@ -1,6 +1,6 @@
 //! The shapes of the Caco socket, going out.
 
-use std::{fmt, path::Path};
+use std::{fmt, path::Path, sync::Arc};
 
 use jiff::{Timestamp, fmt::temporal::DateTimePrinter};
 use kernel::update::{Context, Seq, SessionId};
@@ -151,6 +151,9 @@ pub enum Body<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         summary_content: Option<&'a str>,
     },
+    /// What was told from there on no longer counts.
+    #[serde(rename = "session.rewound")]
+    Rewound { before: Seq },
     #[serde(rename = "session.mode_changed")]
     ModeChanged { mode: &'static str },
     #[serde(rename = "permission.requested")]
@@ -185,6 +188,18 @@ pub struct FileAttachment<'a> {
     pub r#type: &'static str,
     pub path: &'a Path,
     pub display_name: &'a str,
+    pub mime_type: &'a str,
+    /// Where it can be looked at.
+    pub url: String,
+}
+
+/// A picture that a tool returned.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Picture<'a> {
+    pub url: String,
+    pub mime_type: &'a str,
+    pub name: &'a str,
 }
 
 #[derive(Serialize)]
@@ -213,6 +228,8 @@ pub struct ToolResult<'a> {
     /// What programs read of it, such as a diff.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Picture<'a>>,
 }
 
 #[derive(Serialize)]
@@ -235,7 +252,13 @@ pub enum Global {
     },
     /// So much waits for the person in this session.
     #[serde(rename = "approvals.changed", rename_all = "camelCase")]
-    ApprovalsChanged { session_id: SessionId, open: usize },
+    ApprovalsChanged {
+        session_id: SessionId,
+        open: usize,
+        /// Who or what settled one, if that is the news.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        by: Option<Arc<str>>,
+    },
 }
 
 /// A moment as this API writes it: UTC, to the millisecond.

@@ -7,7 +7,7 @@ use kernel::{state::State as SessionState, update::SessionId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{frames::Iso, sessions::workspace};
+use super::{frames::Iso, model::Traits, sessions::workspace};
 use crate::{App, error::ApiError, extract::ClientId};
 
 #[derive(Serialize, ToSchema)]
@@ -92,6 +92,8 @@ struct ModelItem {
     id: String,
     name: String,
     cost: f64,
+    #[serde(flatten)]
+    traits: Traits,
 }
 
 /// All sessions, and the models there are
@@ -105,7 +107,12 @@ pub async fn list(
     let active_session_id = app.clients.active(&client).await?;
     // A provider that is down must not hide the sessions.
     let models = app.host.ports.models.list().await.unwrap_or_default();
-    let models = models.into_iter().map(|it| ModelItem { id: it.id, name: it.name, cost: it.cost });
+    let models = models.into_iter().map(|it| ModelItem {
+        id: it.id,
+        name: it.name,
+        cost: it.cost,
+        traits: Traits::new(it.payer, it.known),
+    });
     let mut sessions = app.host.roster.all();
     sessions.sort_unstable_by(|(a, one), (b, other)| {
         other.updated_at.cmp(&one.updated_at).then(b.cmp(a))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::{Json as Reply, extract::State};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kernel::{
+    back::{Back, END},
     ports::StoreError,
     state::State as SessionState,
     update::{Attachment, Fact, Message, Origin, Seq, SessionId, WhenBusy},
@@ -25,8 +26,8 @@ use crate::{
 
 /// How many messages the debug view shows, the newest.
 const DEBUG_MESSAGES: usize = 1000;
-const PAGE: usize = 256;
 const FLOW_CHARS: usize = 255;
+const IMAGES: usize = 10;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -36,6 +37,10 @@ pub struct NewMessage {
     /// `data:image/...;base64,...`
     #[serde(default, deserialize_with = "extract::text")]
     image_data: Option<String>,
+    /// More of the same, ten at most.
+    #[serde(default)]
+    #[schema(max_items = 10)]
+    images: Vec<String>,
     /// Merged into the applet's state.
     applet_state: Option<Map<String, Value>>,
     applet_navigation: Option<Map<String, Value>>,
@@ -54,6 +59,10 @@ pub struct NewMessage {
     /// Wait for its turn instead of being refused while the session is busy.
     #[serde(default)]
     queue: bool,
+    /// The `seq` of a message of the person in this session. It is taken back, with all that came
+    /// after it, and this is said instead.
+    #[schema(value_type = Option<u64>)]
+    replaces: Option<Seq>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Deserialize, ToSchema)]
@@ -104,11 +113,11 @@ pub async fn post(
     let id = known(&text)?;
     let state = app.host.roster.get(id).ok_or_else(|| ApiError::no_session(&text))?;
     if let Some(key) = &key
-        && let Some(accepted) = repeated(&app, id, &state, key, &body.prompt).await?
+        && let Some(accepted) = repeated(&app, id, &state, key, &body).await?
     {
         return Ok(Reply(accepted));
     }
-    if state.is_busy() && !body.queue {
+    if state.is_busy() && !(body.queue && body.replaces.is_none()) {
         return Err(ApiError::busy());
     }
     if body.source == SourceName::Agent && body.from_session.as_deref() == Some(&text) {
@@ -118,7 +127,16 @@ pub async fn post(
         at_most("correlationId", flow, FLOW_CHARS)?;
         app.host.may_post(id, flow)?;
     }
-    let image = body.image_data.as_deref().map(image).transpose()?;
+    if body.replaces.is_some() && body.origin() != Origin::User {
+        let message = "replaces is for messages of the person, not of applets, agents or schedules";
+        return Err(ApiError::bad_request(message));
+    }
+    if body.images.len() > IMAGES {
+        let message = format!("images holds {}, and at most {IMAGES} go along", body.images.len());
+        return Err(ApiError::bad_request(message));
+    }
+    let images = body.image_data.iter().chain(&body.images);
+    let images = images.map(|data| image(data)).collect::<Result<Vec<_>, _>>()?;
     if [&body.applet_slug, &body.schedule_slug].into_iter().flatten().any(|it| !is_slug(it)) {
         return Err(ApiError::bad_request("Invalid slug"));
     }
@@ -134,10 +152,11 @@ pub async fn post(
         app.host.applets.navigate(&applet, &navigation).await?;
     }
     let mut attachments = Vec::new();
-    if let Some((kind, bytes)) = image {
+    for (kind, bytes) in images {
         attachments.push(keep(&app, id, &kind, bytes).await?);
     }
-    let message = Message { text: body.prompt, origin, attachments, flow, key };
+    let (text, replaces) = (body.prompt, body.replaces);
+    let message = Message { text, origin, attachments, flow, key, replaces };
     let receipt = app.host.post(id, message, when_busy).await?;
     let position = receipt.queued;
     Ok(Reply(Accepted { ok: true, session_id: id, queued: position.is_some(), position }))
@@ -177,7 +196,7 @@ async fn repeated(
     id: SessionId,
     state: &SessionState,
     key: &str,
-    prompt: &str,
+    body: &NewMessage,
 ) -> Result<Option<Accepted>, ApiError> {
     let Some(entry) = app.host.ports.log.keyed(id, key).await? else { return Ok(None) };
     let (said, position) = match entry.fact {
@@ -188,7 +207,7 @@ async fn repeated(
         }
         _ => return Ok(None),
     };
-    if said.text != prompt {
+    if (&said.text, said.replaces) != (&body.prompt, body.replaces) {
         return Err(ApiError::key_reused());
     }
     Ok(Some(Accepted { ok: true, session_id: id, queued: position.is_some(), position }))
@@ -273,14 +292,12 @@ pub async fn debug(
 ) -> Result<Reply<DebugMessages>, ApiError> {
     let mut messages = Vec::new();
     if let Some(id) = app.clients.active(&client).await? {
-        let mut before = Seq(u64::MAX >> 1);
-        while messages.len() < DEBUG_MESSAGES {
-            let page = app.host.ports.log.read_back(id, before, PAGE).await?;
-            let Some(oldest) = page.last() else { break };
-            before = oldest.seq;
-            messages.extend(page.into_iter().filter_map(|entry| debug_message(entry.fact)));
+        let mut back = Back::from(app.host.ports.log.as_ref(), id, END);
+        while messages.len() < DEBUG_MESSAGES
+            && let Some(entry) = back.next().await?
+        {
+            messages.extend(debug_message(entry.fact));
         }
-        messages.truncate(DEBUG_MESSAGES);
         messages.reverse();
     }
     Ok(Reply(DebugMessages { count: messages.len(), messages }))

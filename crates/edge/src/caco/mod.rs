@@ -4,15 +4,19 @@ mod approvals;
 mod asked;
 mod budgets;
 pub mod clients;
+mod events;
 mod frames;
 mod grants;
 mod hear;
 mod list;
 pub mod mcp;
 mod messages;
+mod model;
 mod names;
 mod patterns;
+mod pictures;
 mod preferences;
+mod queue;
 mod say;
 mod sessions;
 mod socket;
@@ -36,8 +40,11 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(sessions::observe))
         .routes(routes!(standing::state))
         .routes(routes!(standing::compact))
+        .routes(routes!(events::events))
         .routes(routes!(messages::post))
         .routes(routes!(messages::cancel))
+        .routes(routes!(queue::call_off))
+        .routes(routes!(pictures::picture))
         .routes(routes!(messages::debug))
         .routes(routes!(approvals::list))
         .routes(routes!(approvals::decide))

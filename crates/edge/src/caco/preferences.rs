@@ -26,7 +26,7 @@ pub async fn get(State(app): State<Arc<App>>) -> Result<Reply<Preferences>, ApiE
 pub struct Preferred {
     #[serde(rename = "lastCwd")]
     cwd: Option<String>,
-    /// What new sessions get that name none.
+    /// From then on it answers in new sessions that name none.
     #[serde(rename = "lastModel")]
     model: Option<String>,
     /// Null clears it.
@@ -65,12 +65,16 @@ pub async fn set(
     {
         return Err(ApiError::bad_request(format!("lastSessionId names no session: {text}")));
     }
-    if let Some(model) = model.filter(|model| !model.is_empty()) {
-        app.clients.choose_model(&model).await?;
+    let model = model.filter(|model| !model.is_empty());
+    if let Some(model) = &model {
+        app.clients.choose_model(model).await?;
     }
     let changed = app.clients.prefer(|preferences| {
         if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty()) {
             preferences.cwd = cwd;
+        }
+        if let Some(model) = model {
+            preferences.model = model;
         }
         match session {
             Choice::Keep => (),

@@ -7,8 +7,8 @@ use kernel::{
     question::{Scope, Verdict},
     roster::{Change, News},
     update::{
-        Answer, Compaction, Context, Entry, Fact, Failure, Message, Origin, Outcome, Output, Seq,
-        SessionId, Signal, ToolRequest, Update,
+        Answer, Attachment, Compaction, Context, Entry, Fact, Failure, Message, Origin, Outcome,
+        Output, Seq, SessionId, Signal, ToolRequest, Update,
     },
 };
 use uuid::Uuid;
@@ -16,14 +16,14 @@ use uuid::Uuid;
 use super::{
     asked::Approval,
     frames::{
-        Body, Event, FileAttachment, Frame, Global, Iso, Source, ToolFailure,
+        Body, Event, FileAttachment, Frame, Global, Iso, Picture, Source, ToolFailure,
         ToolRequest as Requested, ToolResult,
     },
     names::{
         BUDGET, CONTEXT, INTENT, PRINTED, PROGRESS, REASONING, RETRY, TEXT, UNRECORDED, derive,
         event_id, hash, message_id, reasoning_id,
     },
-    tasks,
+    pictures, tasks,
 };
 
 /// Which of the two names for a piece of text a connection wants to hear.
@@ -62,7 +62,7 @@ pub fn live(session: SessionId, told: &Told, tell: impl FnOnce(&Vec<Line>)) {
 /// The frames of a fact hang together in a chain: each names the one before it, the last bears
 /// `seq` and the fact's own id.
 pub fn past(session: SessionId, Entry { seq, at, fact }: &Entry) -> Vec<Line> {
-    let bodies = bodies(session, *at, fact);
+    let bodies = bodies(session, *seq, *at, fact);
     let last = bodies.len().saturating_sub(1);
     let mut parent_id = (seq.0 > 1).then(|| event_id(session, seq.before()));
     let line = |(index, body)| {
@@ -76,7 +76,7 @@ pub fn past(session: SessionId, Entry { seq, at, fact }: &Entry) -> Vec<Line> {
     bodies.into_iter().enumerate().map(line).collect()
 }
 
-fn bodies(session: SessionId, at: Timestamp, fact: &Fact) -> Vec<Body<'_>> {
+fn bodies(session: SessionId, seq: Seq, at: Timestamp, fact: &Fact) -> Vec<Body<'_>> {
     match fact {
         Fact::Opened { .. }
         | Fact::Renamed { .. }
@@ -84,14 +84,15 @@ fn bodies(session: SessionId, at: Timestamp, fact: &Fact) -> Vec<Body<'_>> {
         | Fact::ModelChanged { .. }
         | Fact::ToolStarted { .. }
         | Fact::Observed
-        | Fact::Queued(_) => Vec::new(),
+        | Fact::Queued(_)
+        | Fact::Unqueued { .. } => Vec::new(),
         Fact::ContextChanged { set, context } => {
             vec![Body::Context { reason: "changed", context, set_name: Some(set) }]
         }
-        Fact::Said { message, .. } => vec![user_message(message)],
+        Fact::Said { message, .. } => vec![user_message(session, seq, message)],
         Fact::StepStarted { index } => vec![Body::TurnStart { turn_id: index.to_string() }],
         Fact::Answered(answer) => answered(session, answer),
-        Fact::ToolReturned { call, output } => vec![tool_complete(call, output)],
+        Fact::ToolReturned { call, output } => vec![tool_complete(session, seq, call, output)],
         Fact::CompactionStarted => vec![Body::CompactionStart {}],
         Fact::CompactionEnded(compaction) => vec![compaction_complete(compaction)],
         Fact::ModeChanged { mode } => vec![Body::ModeChanged { mode: mode.name() }],
@@ -107,6 +108,7 @@ fn bodies(session: SessionId, at: Timestamp, fact: &Fact) -> Vec<Body<'_>> {
         Fact::TaskClosed { task, close } => {
             vec![Body::TaskCompleted { task_id: *task, status: tasks::closed(*close) }]
         }
+        Fact::Rewound { before, .. } => vec![Body::Rewound { before: *before }],
         Fact::TurnEnded(outcome) => turn_ended(outcome),
     }
 }
@@ -124,11 +126,13 @@ fn permission_completed<'a>(approval_id: Uuid, verdict: &Verdict, by: &'a str) -
     Body::PermissionCompleted { approval_id, verdict: verdict.name(), scope, by }
 }
 
-fn user_message(message: &Message) -> Body<'_> {
-    let attachments = message.attachments.iter().map(|file| FileAttachment {
+fn user_message(session: SessionId, seq: Seq, message: &Message) -> Body<'_> {
+    let attachments = message.attachments.iter().enumerate().map(|(index, file)| FileAttachment {
         r#type: "file",
         path: &file.path,
         display_name: &file.name,
+        mime_type: &file.mime,
+        url: pictures::url(session, seq, index),
     });
     let source = match &message.origin {
         Origin::User => None,
@@ -168,10 +172,16 @@ fn requested(ToolRequest { id, name, args, .. }: &ToolRequest) -> Requested<'_> 
     Requested { tool_call_id: id, name, arguments: args, r#type: "function" }
 }
 
-fn tool_complete<'a>(call: &'a str, output: &'a Output) -> Body<'a> {
+fn tool_complete<'a>(session: SessionId, seq: Seq, call: &'a str, output: &'a Output) -> Body<'a> {
+    let picture = |(index, image): (usize, &'a Attachment)| Picture {
+        url: pictures::url(session, seq, index),
+        mime_type: &image.mime,
+        name: &image.name,
+    };
     let (result, error) = match output {
-        Output::Done { text, data, .. } => {
-            (Some(ToolResult { content: text, data: data.as_ref() }), None)
+        Output::Done { text, data, images } => {
+            let images = images.iter().enumerate().map(picture).collect();
+            (Some(ToolResult { content: text, data: data.as_ref(), images }), None)
         }
         Output::Failed { message } => (None, Some(ToolFailure { message, code: "failure" })),
         Output::Interrupted => {
@@ -359,8 +369,10 @@ pub fn news(news: &News) -> Line {
             Change::ModelChanged => list("model", *session, None),
             Change::Idle { unobserved } => list("idle", *session, Some(*unobserved)),
             Change::Observed { unobserved } => list("observed", *session, Some(*unobserved)),
-            Change::Questions { open } => {
-                let event = Global::ApprovalsChanged { session_id: *session, open: *open };
+            Change::ModeChanged => list("mode", *session, None),
+            Change::Questions { open, by } => {
+                let (session_id, open, by) = (*session, *open, by.clone());
+                let event = Global::ApprovalsChanged { session_id, open, by };
                 Frame::GlobalEvent { event }
             }
             Change::Busy(is_busy) => {

@@ -110,7 +110,7 @@ pub async fn create(
     };
     let model = match model.filter(|it| !it.is_empty()) {
         Some(model) => model,
-        None => usual_model(&app).await?,
+        None => app.clients.model().await?,
     };
     known_model(&app, &model).await?;
     let name = description.unwrap_or_default();
@@ -125,15 +125,6 @@ pub async fn create(
     let preferred = cwd.clone();
     app.clients.prefer(|preferences| preferences.cwd = preferred).await?;
     Ok(Reply(Created { session_id, cwd, model }))
-}
-
-/// What the person chose for new sessions, as long as it is there; else what the house says.
-async fn usual_model(app: &App) -> Result<String, ApiError> {
-    let chosen = app.clients.chosen_model().await?;
-    match chosen {
-        Some(model) if find_model(app, &model).await.is_ok() => Ok(model),
-        _ => Ok(app.host.ports.models.default_id()),
-    }
 }
 
 async fn known_model(app: &App, model: &str) -> Result<(), ApiError> {

@@ -7,7 +7,11 @@ use kernel::{state::State as SessionState, update::SessionId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{sessions::known, usage::Spent};
+use super::{
+    queue::{self, Queued},
+    sessions::known,
+    usage::Spent,
+};
 use crate::{
     App,
     error::{ApiError, ErrorBody},
@@ -31,6 +35,8 @@ pub struct Standing {
     mode: &'static str,
     /// How many messages wait.
     queued: usize,
+    /// Those, in their order.
+    queued_messages: Vec<Queued>,
     #[serde(flatten)]
     filling: Filling,
     usage: Spent,
@@ -89,6 +95,7 @@ pub async fn state(
         is_busy: state.is_busy(),
         mode: app.host.approvals.mode(&state).name(),
         queued: state.queue.len(),
+        queued_messages: queue::waiting(&app, id, &state).await?,
         filling: Filling::of(&state, window),
         usage: state.spent.into(),
         turn_usage: state.turn_spent.into(),

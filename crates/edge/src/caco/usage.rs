@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
-use super::budgets::Standing;
+use super::{budgets::Standing, model::Traits};
 use crate::{
     App,
     error::{ApiError, ErrorBody},
@@ -36,9 +36,8 @@ struct ModelItem {
     name: String,
     /// What a request costs, relative to others.
     multiplier: f64,
-    /// Who pays for it, for a person.
-    #[schema(example = "nobody: it is built in")]
-    payer: String,
+    #[serde(flatten)]
+    traits: Traits,
 }
 
 /// Models
@@ -51,7 +50,7 @@ pub async fn models(State(app): State<Arc<App>>) -> Response {
                 id: it.id,
                 name: it.name,
                 multiplier: it.cost,
-                payer: it.payer,
+                traits: Traits::new(it.payer, it.known),
             };
             Reply(Models { models: models.into_iter().map(item).collect() }).into_response()
         }

@@ -98,7 +98,8 @@ async fn a_tool_waits_for_leave_and_everybody_hears_of_it() {
     });
     assert_eq!(own[7]["event"]["data"], data);
     let told = bystander.until(|frame| frame["event"]["data"]["open"] == 0).await;
-    let news = json!({ "type": "approvals.changed", "data": { "sessionId": id, "open": 0 } });
+    let data = json!({ "sessionId": id, "open": 0, "by": "the owner" });
+    let news = json!({ "type": "approvals.changed", "data": data });
     assert_eq!(*told.last().unwrap(), json!({ "type": "globalEvent", "event": news }));
     assert_eq!(tool.calls(), [args]);
     assert_eq!(house.get("/api/approvals").await, none());
@@ -109,7 +110,7 @@ async fn a_tool_waits_for_leave_and_everybody_hears_of_it() {
 
 #[tokio::test]
 async fn an_answer_counts_once() {
-    let (house, tool) = house(&[json!({})]).await;
+    let (mut house, tool) = house(&[json!({})]).await;
     let id = house.session().await;
     let mut socket = house.listener(&id).await;
     let approval = asked(&house, &mut socket, &id).await;
@@ -123,9 +124,11 @@ async fn an_answer_counts_once() {
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409], "{one:?} {other:?}");
     let late = error("ALREADY_RESOLVED", "this was answered already, or given up");
-    assert_eq!(house.post(&place, no).await, (409, late));
+    assert_eq!(house.post(&place, no.clone()).await, (409, late.clone()));
     socket.turn().await;
     assert_eq!(tool.calls().len(), usize::from(other.0 == 200));
+    house.restart().await;
+    assert_eq!(house.post(&place, no).await, (409, late), "nor after a restart");
 }
 
 #[tokio::test]
@@ -279,7 +282,11 @@ async fn the_mode_of_a_session_is_chosen_told_and_shown() {
         assert_eq!(changed, (200, json!({ "success": true })));
     }
     let heard = socket.waiting().await;
-    assert_eq!(shorts(&heard), ["session.mode_changed"], "to choose what is chosen is no news");
+    assert_eq!(
+        shorts(&heard),
+        ["session.mode_changed", "list mode"],
+        "to choose what is chosen is no news"
+    );
     assert_eq!(heard[0]["event"]["data"], json!({ "mode": "full" }));
     assert_eq!(shown().await, "full");
     let heard = house.turn(id, json!({ "prompt": "act" })).await;

@@ -163,7 +163,10 @@ async fn an_image_becomes_an_attachment() {
     let heard = house.turn(&id, body).await;
     let data = &heard[1]["event"]["data"];
     let path = data["attachments"][0]["path"].as_str().unwrap();
-    let attachment = json!({ "type": "file", "path": path, "displayName": "image.png" });
+    let attachment = json!({
+        "type": "file", "path": path, "displayName": "image.png", "mimeType": "image/png",
+        "url": format!("/api/sessions/{id}/pictures/2/0"),
+    });
     assert_eq!(*data, json!({ "content": "look", "attachments": [attachment] }));
     assert_eq!(house.world.store.file(path.as_ref()).unwrap(), b"hello");
     assert_eq!(house.history(&id).await[0]["event"]["data"], *data);

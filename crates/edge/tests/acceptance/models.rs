@@ -1,6 +1,9 @@
 //! Models over HTTP: listed, changed in mid-session, and what they have used.
 
-use kernel::{ports::Piece, update::Usage};
+use kernel::{
+    ports::{Known, Piece, Price},
+    update::Usage,
+};
 use serde_json::{Value, json};
 use testkit::model::{Line, text, usage};
 
@@ -20,6 +23,27 @@ async fn models_are_listed_with_who_pays_or_said_to_be_out_of_reach() {
     assert_eq!(house.get("/api/models").await, (500, down));
     house.world.models.fail_listing(false);
     assert_eq!(house.get("/api/models").await, (200, models));
+}
+
+#[tokio::test]
+async fn a_model_is_listed_with_what_is_known_of_it() {
+    let house = House::new([]).await;
+    let price = Price { input: 2.5, output: 10.0, cache_read: Some(1.25), cache_write: None };
+    let known = Known { window: Some(128_000), vision: Some(true), price: Some(price) };
+    house.world.models.set_known(known);
+    let with = |mut item: Value| {
+        let known = json!({
+            "payer": "nobody", "contextWindow": 128_000, "vision": true,
+            "price": { "input": 2.5, "output": 10.0, "cacheRead": 1.25 },
+        });
+        item.as_object_mut().unwrap().extend(known.as_object().unwrap().clone());
+        json!([item])
+    };
+    let (_, listed) = house.get("/api/models").await;
+    let item = json!({ "id": "test", "name": "test", "multiplier": 1.0 });
+    assert_eq!(listed["models"], with(item));
+    let (_, listed) = house.get("/api/sessions").await;
+    assert_eq!(listed["models"], with(json!({ "id": "test", "name": "test", "cost": 1.0 })));
 }
 
 #[tokio::test]
@@ -74,7 +98,7 @@ async fn the_state_tells_what_fills_the_context_and_what_was_used() {
     let state = |used: Option<u64>, remaining: Option<f64>, spent: Value, turn: Value| {
         json!({
             "sessionId": id, "status": "idle", "cwd": house.cwd(), "model": "test",
-            "isActive": true, "isBusy": false, "mode": "ask", "queued": 0, "contextUsed": used,
+            "isActive": true, "isBusy": false, "mode": "ask", "queued": 0, "queuedMessages": [], "contextUsed": used,
             "contextWindow": 1600, "contextRemaining": remaining, "usage": spent,
             "turnUsage": turn,
         })

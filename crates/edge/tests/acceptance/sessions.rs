@@ -28,7 +28,7 @@ async fn without_sessions_there_is_only_the_workspace() {
     }
     let list = json!({
         "activeSessionId": null, "currentCwd": house.cwd(), "grouped": {}, "unobservedCount": 0,
-        "models": [{ "id": "test", "name": "test", "cost": 1.0 }],
+        "models": [{ "id": "test", "name": "test", "cost": 1.0, "payer": "nobody" }],
     });
     assert_eq!(house.get("/api/sessions").await, (200, list));
 }
@@ -59,7 +59,7 @@ async fn a_session_is_made_with_defaults_or_as_told() {
         assert_eq!(created, expected);
         let state = json!({
             "sessionId": id, "status": "idle", "cwd": folder, "model": "test", "isActive": true,
-            "isBusy": false, "mode": "ask", "queued": 0, "contextUsed": null, "contextWindow": 1 << 20,
+            "isBusy": false, "mode": "ask", "queued": 0, "queuedMessages": [], "contextUsed": null, "contextWindow": 1 << 20,
             "contextRemaining": null,
             "usage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },
             "turnUsage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },
@@ -123,7 +123,7 @@ async fn the_list_shows_every_session_by_folder_the_latest_first() {
             ],
             (&elsewhere): [item(&other, &elsewhere, Value::Null, "2.000", true)],
         },
-        "models": [{ "id": "test", "name": "test", "cost": 1.0 }],
+        "models": [{ "id": "test", "name": "test", "cost": 1.0, "payer": "nobody" }],
     });
     assert_eq!(house.get("/api/sessions").await, (200, list.clone()));
 
@@ -328,10 +328,12 @@ async fn the_state_tells_whether_it_is_in_memory_and_busy() {
     house.restart().await;
     let path = format!("/api/sessions/{id}/state");
     let state = |active: bool, busy: bool, queued: u32| {
+        let later = |_| json!({ "seq": 4, "text": "later", "key": null });
         json!({
             "sessionId": id, "status": if active { "idle" } else { "inactive" },
             "cwd": house.cwd(), "model": "test", "isActive": active, "isBusy": busy,
-            "mode": "ask", "queued": queued, "contextUsed": null, "contextWindow": 1 << 20,
+            "mode": "ask", "queued": queued,
+            "queuedMessages": (0..queued).map(later).collect::<Vec<_>>(), "contextUsed": null, "contextWindow": 1 << 20,
             "contextRemaining": null,
             "usage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },
             "turnUsage": { "inputTokens": 0, "outputTokens": 0, "cost": 0.0 },

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::Visit;
 use crate::{
+    back::Back,
     ports::StoreError,
     prompt::{self, marked},
     state::State,
@@ -11,7 +12,6 @@ use crate::{
     update::{Answer, Entry, Fact, Message, Output},
 };
 
-const PAGE: usize = 128;
 /// How much is told at most, in bytes.
 const MOST: usize = 48 * 1024;
 /// How much of what a tool returned.
@@ -27,6 +27,8 @@ struct Past {
     size: usize,
     full: bool,
     memory: Option<serde_json::Value>,
+    /// What it remembers from before this includes what was taken back.
+    rewound: bool,
     /// How much of what is told came after the agent's last answer.
     since: usize,
 }
@@ -41,19 +43,17 @@ impl Turn {
             _ => Message::from_user(""),
         };
         let mut past = Past::default();
-        let (mut before, mut seen) = (said, 0);
-        while !past.is_done() && seen < FAR {
-            let page = log.read_back(session, before, PAGE).await?;
-            let Some(oldest) = page.last() else { break };
-            before = oldest.seq;
-            seen += page.len();
-            for entry in page {
-                if state.summed_up.is_some_and(|it| it.upto == entry.seq) && !past.full {
-                    let summary = prompt::summary(log, session, state).await?;
-                    past.tell(summary.map(|it| format!("[summed up] {it}")));
-                    past.full = true;
-                }
-                past.read(entry.fact, &state.model);
+        let mut back = Back::from(log, session, said);
+        for _ in 0..FAR {
+            let Some(entry) = back.next().await? else { break };
+            if state.summed_up.is_some_and(|it| it.upto == entry.seq) && !past.full {
+                let summary = prompt::summary(log, session, state).await?;
+                past.tell(summary.map(|it| format!("[summed up] {it}")));
+                past.full = true;
+            }
+            past.read(entry.fact, &state.model);
+            if past.is_done() {
+                break;
             }
         }
         let since = past.told.get(..past.since).unwrap_or_default();
@@ -72,7 +72,7 @@ impl Turn {
 
 impl Past {
     fn is_done(&self) -> bool {
-        self.full && self.memory.is_some()
+        self.full && (self.memory.is_some() || self.rewound)
     }
 
     fn read(&mut self, fact: Fact, model: &str) {
@@ -81,12 +81,14 @@ impl Past {
             Fact::ToolReturned { call: _, output } => self.tell(Some(returned(&output))),
             Fact::Answered(answer) => {
                 let own = answer.trace.as_ref().filter(|trace| trace.model == model);
+                let own = own.filter(|_| !self.rewound);
                 if let (None, Some(own)) = (&self.memory, own) {
                     self.memory = Some(own.data.clone());
                     self.since = self.told.len();
                 }
                 self.tell(answered(&answer));
             }
+            Fact::Rewound { .. } => self.rewound |= self.memory.is_none(),
             _ => (),
         }
     }

@@ -7,6 +7,7 @@ mod enduring;
 mod listening;
 mod long;
 mod remembering;
+mod rewinding;
 mod speaking;
 mod spending;
 mod support;

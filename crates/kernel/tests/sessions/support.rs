@@ -101,6 +101,7 @@ pub fn short(fact: &Fact) -> String {
         Fact::ToolStarted { call } => format!("{call} started"),
         Fact::Asked(question) => format!("asked {}", question.title),
         Fact::Settled { verdict, by, .. } => format!("{} by {by}", verdict.name()),
+        Fact::Rewound { before, .. } => format!("rewound to {}", before.0),
         other => format!("{other:?}"),
     }
 }

@@ -4,14 +4,13 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use kernel::{
+    back::{Back, END},
     host::Host,
     ports::StoreError,
     update::{Compaction, Entry, Fact, Outcome, Seq, SessionId},
 };
 use serde::Serialize;
 
-/// How many facts are read at a time.
-const PAGE: usize = 256;
 /// Of a longer conversation the newest part is told.
 const BYTES: usize = 256 * 1024;
 /// And of each thing said at most so much.
@@ -46,12 +45,10 @@ pub enum Who {
 impl Transcript {
     pub async fn read(host: &Host, session: SessionId) -> Result<Self, StoreError> {
         let (mut lines, mut bytes) = (Vec::new(), 0);
-        let mut before = Seq(u64::MAX >> 1);
+        let mut back = Back::from(host.ports.log.as_ref(), session, END);
         let shortened = 'reading: loop {
-            let page = host.ports.log.read_back(session, before, PAGE).await?;
-            let Some(oldest) = page.last() else { break false };
-            before = oldest.seq;
-            for line in page.iter().flat_map(lines_of) {
+            let Some(entry) = back.next().await? else { break false };
+            for line in lines_of(&entry) {
                 bytes += line.text.len();
                 if bytes > BYTES {
                     break 'reading true;
@@ -85,19 +82,15 @@ impl Transcript {
 
 /// The last thing the agent of a session said.
 pub async fn last_answer(host: &Host, id: SessionId) -> Result<Option<String>, StoreError> {
-    let mut before = Seq(u64::MAX >> 1);
-    loop {
-        let page = host.ports.log.read_back(id, before, PAGE).await?;
-        let Some(oldest) = page.last() else { return Ok(None) };
-        before = oldest.seq;
-        let said = page.into_iter().find_map(|entry| match entry.fact {
-            Fact::Answered(answer) if !answer.text.is_empty() => Some(answer.text),
-            _ => None,
-        });
-        if said.is_some() {
-            return Ok(said);
+    let mut back = Back::from(host.ports.log.as_ref(), id, END);
+    while let Some(entry) = back.next().await? {
+        if let Fact::Answered(answer) = entry.fact
+            && !answer.text.is_empty()
+        {
+            return Ok(Some(answer.text));
         }
     }
+    Ok(None)
 }
 
 /// What a fact tells a reader, newest first.
@@ -128,13 +121,15 @@ fn lines_of(entry: &Entry) -> Vec<Line> {
         | Fact::ContextChanged { .. }
         | Fact::Observed
         | Fact::Queued(_)
+        | Fact::Unqueued { .. }
         | Fact::StepStarted { .. }
         | Fact::ToolStarted { .. }
         | Fact::CompactionStarted
         | Fact::CompactionEnded(Compaction::Failed { .. })
         | Fact::TaskOpened(_)
         | Fact::TaskMoved(_)
-        | Fact::TaskClosed { .. } => Vec::new(),
+        | Fact::TaskClosed { .. }
+        | Fact::Rewound { .. } => Vec::new(),
     }
 }
 

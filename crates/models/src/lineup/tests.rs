@@ -1,3 +1,5 @@
+use kernel::ports::Price;
+
 use super::*;
 use crate::config::Kind;
 
@@ -9,6 +11,7 @@ async fn the_demo_is_always_there() {
         name: "Demo (built in)".into(),
         cost: 0.0,
         payer: "nobody: it is built in".into(),
+        known: Known { window: Some(100_000), vision: Some(false), price: None },
     };
     assert_eq!(lineup.list().await, Ok(vec![demo]));
     assert_eq!(lineup.default_id(), "demo");
@@ -57,13 +60,17 @@ fn what_cannot_be_built_says_where_it_is_wrong() {
 #[tokio::test]
 async fn a_model_is_listed_with_its_price_and_payer() {
     let listed = house("demo", &[("r", &["openai/gpt-4o", "new"])]).unwrap().list().await.unwrap();
-    let info = |model: &str, cost: f64| ModelInfo {
+    let info = |model: &str, cost: f64, known| ModelInfo {
         id: format!("r/{model}"),
         name: format!("{model} (r)"),
         cost,
         payer: "your account at models.example".into(),
+        known,
     };
-    assert_eq!(listed[1..], [info("openai/gpt-4o", 10.0), info("new", 1.0)]);
+    let price = Price { input: 2.5, output: 10.0, cache_read: Some(1.25), cache_write: None };
+    let known = Known { window: Some(128_000), vision: Some(true), price: Some(price) };
+    let expected = [info("openai/gpt-4o", 10.0, known), info("new", 1.0, Known::default())];
+    assert_eq!(listed[1..], expected);
 }
 
 #[test]

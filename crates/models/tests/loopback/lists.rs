@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kernel::ports::{ModelInfo, Models as _};
+use kernel::ports::{Known, ModelInfo, Models as _};
 use models::{Kind, Problem, ProviderSettings};
 
 use crate::{
@@ -13,7 +13,8 @@ use crate::{
 
 fn info(id: &str, name: &str) -> ModelInfo {
     let payer = "nobody: it runs on this machine";
-    ModelInfo { id: id.into(), name: name.into(), cost: 0.0, payer: payer.into() }
+    let known = Known::default();
+    ModelInfo { id: id.into(), name: name.into(), cost: 0.0, payer: payer.into(), known }
 }
 
 #[tokio::test]

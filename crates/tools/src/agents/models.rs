@@ -35,7 +35,7 @@ impl Typed for ListModels {
     async fn run(&self, _: Input, _: Call) -> Result<String, String> {
         let models = self.house.host()?.ports.models.clone();
         let models = models.list().await.map_err(|error| error.to_string())?;
-        let item = |ModelInfo { id, name, cost, payer }: ModelInfo| json!({ "id": id, "name": name, "multiplier": cost, "payer": payer });
+        let item = |ModelInfo { id, name, cost, payer, .. }: ModelInfo| json!({ "id": id, "name": name, "multiplier": cost, "payer": payer });
         let models: Vec<Value> = models.into_iter().map(item).collect();
         Ok(format!("{:#}", json!({ "models": models })))
     }

@@ -2,7 +2,8 @@
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
-use edge::{Edge, Keys, Settings};
+use edge::{Edge, Found, Keys, Lookout, Settings};
+use futures::{FutureExt as _, future::ready};
 use kernel::{
     host::Host,
     servers::{NoServers, Servers},
@@ -21,6 +22,8 @@ pub struct House {
     folder: TempDir,
     settings: Settings,
     servers: Arc<dyn Servers>,
+    /// What is found on the machine.
+    pub found: Vec<Found>,
     server: Option<Server>,
 }
 
@@ -53,8 +56,15 @@ impl House {
     async fn build(world: World, settings: Settings, servers: Arc<dyn Servers>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("work")).unwrap();
-        let mut house =
-            Self { world, guest: ScriptedModel::new([]), folder, settings, servers, server: None };
+        let mut house = Self {
+            world,
+            guest: ScriptedModel::new([]),
+            folder,
+            settings,
+            servers,
+            found: Vec::new(),
+            server: None,
+        };
         house.start().await;
         house
     }
@@ -85,6 +95,8 @@ impl House {
         ports.models = Arc::new(WithGuest { own: ports.models, guest: self.guest.clone() });
         let (keys, settings) = (self.keys(), self.settings.clone());
         let servers = self.servers.clone();
+        let found = self.found.clone();
+        let lookout: Lookout = Arc::new(move || ready(found.clone()).boxed());
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -98,7 +110,7 @@ impl House {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let edge =
                 Edge::new(host, servers, keys, settings, listener, Arc::new(String::new)).unwrap();
-            let edge = edge.with_mcp(mounted::guest());
+            let edge = edge.with_mcp(mounted::guest()).with_lookout(lookout);
             let (address, login_url) = (edge.address(), edge.login_url().unwrap());
             tokio::spawn(async move {
                 edge.serve(async { drop(stopping.await) }).await.unwrap();
