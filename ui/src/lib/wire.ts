@@ -28,8 +28,13 @@ export interface Model {
 export interface ListedModel {
   id: string;
   name: string;
-  multiplier: number;
   payer: string;
+  /** In tokens. */
+  contextWindow?: number;
+  /** Whether it sees pictures. */
+  vision?: boolean;
+  /** In US dollars, for a million tokens. */
+  price?: { input: number; output: number };
 }
 
 export interface Preferences {
