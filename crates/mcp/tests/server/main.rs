@@ -63,7 +63,7 @@ async fn a_cancelled_call_takes_its_question_back() {
     let mut news = talk.host.roster.listen();
     talk.cancel(1).await;
     let settled =
-        |it: &News| matches!(it, News::Session { change: Change::Questions { open: 0 }, .. });
+        |it: &News| matches!(it, News::Session { change: Change::Questions { open: 0, .. }, .. });
     while !settled(&news.recv().await.unwrap()) {}
     assert_eq!(talk.host.questions().await.unwrap(), []);
     assert_eq!(tool.calls(), [json!(null); 0]);

@@ -31,10 +31,11 @@ async fn a_provider_is_asked_once_and_one_that_is_down_hides_no_other() {
     for _ in 0..2 {
         let listed = soon(lineup.list()).await.unwrap();
         assert_eq!(listed[0].id, "demo");
+        let known = Known { window: Some(4096), ..Known::default() };
         let expected = [
             info("named/best", "best (named)"),
             info("up/big", "big (up)"),
-            info("up/small", "small (up)"),
+            ModelInfo { known, ..info("up/small", "small (up)") },
         ];
         assert_eq!(listed[1..], expected);
     }
