@@ -8,6 +8,7 @@
 # make keyring  install a keyring (gnome-keyring, dbus), without which one test is skipped
 # make check    what must hold before a change goes in: formatting, lints, tests, licences
 # make bench    measure, beside references, in a table
+# make screenshots  the pictures of the README, drawn anew from a server with an example in it
 # make clean    remove what was built
 
 SHELL := /bin/bash
@@ -15,7 +16,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
 .PHONY: run build debug diary page peers agents mcp-begins test test-live live keyring test-rust test-page test-browser test-mcp test-mcp-sdk test-mcp-python \
-	test-mcp-conformance test-mcp-client browser check lint deny bench clean
+	test-mcp-conformance test-mcp-client browser check lint deny bench screenshots clean
 
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 RELEASE := $(TARGET)/release/megaron
@@ -208,6 +209,9 @@ deny:
 
 bench: build
 	@MEGARON_BIN=$(RELEASE) CHROMIUM_BIN=$(CHROMIUM_BIN) cargo run --release --quiet -p megaron-bench -- $(ARGS)
+
+screenshots: debug browser
+	@cd ui && CHROMIUM_BIN=$(CHROMIUM_BIN) MEGARON_BIN=$(DEBUG) timeout 300 node e2e/screenshots.mjs
 
 clean:
 	@cargo clean

@@ -1,6 +1,7 @@
 // How the two pages are built: separate files only, nothing inlined, so that a strict content policy holds.
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
+import { compress, worker } from './build.ts';
 
 const server = process.env.MEGARON_URL ?? 'http://127.0.0.1:53000';
 // The server answers its own origin only, so the development proxy speaks in its name.
@@ -15,7 +16,7 @@ const newestFontsOnly = {
 };
 
 export default defineConfig({
-  plugins: [svelte(), newestFontsOnly],
+  plugins: [svelte(), newestFontsOnly, worker(), compress()],
   build: {
     target: 'es2023',
     assetsInlineLimit: 0,
@@ -32,5 +33,6 @@ export default defineConfig({
     host: '127.0.0.1',
     proxy: { '/api': proxied, '/login': proxied, '/ws': { ...proxied, ws: true } },
   },
-  test: { include: ['src/**/*.test.ts'] },
+  // Tests read the tokens.
+  test: { include: ['src/**/*.test.ts'], css: true },
 });

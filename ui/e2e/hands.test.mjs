@@ -140,15 +140,18 @@ for (const { name: look, wide, options } of looks) {
       await inspect(guest, `full-${look}`);
     });
 
-    test('the settings', async () => {
+    test('servers of tools, and the settings', async () => {
       await enter({ ...options, viewport: { width: options.viewport.width, height: wide ? 1500 : 1900 } });
-      const guest = await visit(context, `${server.url}/?view=settings`);
+      const guest = await visit(context, `${server.url}/?view=tools`);
       await guest.page.getByRole('article', { name: 'files' }).locator('summary', { hasText: '1 of 2 tools' }).click();
       await guest.page.getByRole('article', { name: 'weather' }).locator('summary', { hasText: 'Log' }).click();
       await guest.page.getByText('listening on stdio').waitFor();
       await press(guest.page, 'Add a server');
-      await guest.page.getByRole('button', { name: 'Revoke shell' }).click();
       await guest.connected();
+      await inspect(guest, `tools-${look}`);
+      await guest.page.goto(`${server.url}/?view=settings`);
+      await guest.connected();
+      await guest.page.getByRole('button', { name: 'Revoke shell' }).click();
       await inspect(guest, `settings-${look}`);
       await guest.page.getByRole('button', { name: 'Undo revoking shell' }).click();
     });
@@ -267,7 +270,7 @@ test('what a tool prints is followed, unless the reader has scrolled up', async 
 
 test('servers of tools are switched, restarted, removed and added', async () => {
   const wishes = await enter();
-  const guest = await visit(context, `${server.url}/?view=settings`);
+  const guest = await visit(context, `${server.url}/?view=tools`);
   const files = guest.page.getByRole('article', { name: 'files' });
   await files.locator('summary', { hasText: '1 of 2 tools' }).click();
   await files.getByRole('switch', { name: /^wipe/ }).click();
@@ -298,7 +301,7 @@ test('servers of tools are switched, restarted, removed and added', async () => 
 test('where the server has no servers of tools, that is said', async () => {
   context = await browser.newContext({ storageState: remembered });
   await context.route('**/api/mcp/servers', (route) => route.fulfill({ status: 404, json: { error: 'Not found' } }));
-  const guest = await visit(context, `${server.url}/?view=settings`);
+  const guest = await visit(context, `${server.url}/?view=tools`);
   await guest.page.getByText('Tool servers are not available').waitFor();
 });
 

@@ -29,6 +29,26 @@ after(async () => {
   await server?.end();
 });
 
+const places = {
+  approvals: 'Nothing waits for you',
+  schedules: 'Nothing is scheduled',
+  desktop: 'There is no desktop yet',
+  devices: 'One key opens this house',
+  tools: 'There is none yet',
+  models: 'For new sessions',
+  settings: 'Allowed without asking',
+};
+
+/** Where there is little room, what can be done with a session is behind one button. */
+async function deed(guest, name) {
+  const button = guest.page.getByRole('button', { name });
+  const more = guest.page.getByRole('main').getByRole('button', { name: 'More' });
+  await button.or(more).first().waitFor();
+  if (await button.isVisible()) return button.click();
+  await more.click();
+  await guest.page.getByRole('menuitem', { name }).click();
+}
+
 for (const { name: look, wide, options } of looks) {
   describe(`in ${look}`, () => {
     let context;
@@ -71,16 +91,48 @@ for (const { name: look, wide, options } of looks) {
       await guest.idle();
     });
 
-    test('a question before deleting', async () => {
+    test('a deleted session that can be called back', async () => {
+      const guest = await visit(context, server.url);
+      await guest.ask('Not for long');
+      await deed(guest, 'Delete session');
+      const undo = guest.page.getByRole('button', { name: 'Undo deleting Not for long' });
+      await undo.waitFor();
+      await inspect(guest, `deleted-${look}`);
+    });
+
+    for (const [view, words] of Object.entries(places)) {
+      test(`the place for ${view}`, async () => {
+        const guest = await visit(context, `${server.url}/?view=${view}`);
+        await guest.page.getByRole('main').getByText(words).first().waitFor();
+        await guest.connected();
+        await inspect(guest, `${view}-${look}`);
+      });
+    }
+
+    test('the commands, the shortcuts and a new session', async () => {
       const guest = await visit(context, conversation);
-      await guest.page.getByRole('button', { name: 'Delete session' }).click();
-      await guest.page.getByRole('dialog').waitFor();
-      await inspect(guest, `delete-${look}`);
+      await guest.finished.first().waitFor();
+      await guest.page.keyboard.press('Control+k');
+      await guest.page
+        .getByRole('option', { name: /^New session/ })
+        .first()
+        .waitFor();
+      await inspect(guest, `palette-${look}`);
+      await guest.page.getByRole('combobox', { name: 'Commands' }).fill('shortcuts');
+      await guest.page.keyboard.press('Enter');
+      await guest.page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
+      await inspect(guest, `help-${look}`);
+      await guest.page.keyboard.press('Escape');
+      await guest.page.keyboard.press('Control+k');
+      await guest.page.getByRole('combobox', { name: 'Commands' }).fill('new folder');
+      await guest.page.keyboard.press('Enter');
+      await guest.page.getByRole('dialog', { name: 'Begin a session' }).waitFor();
+      await inspect(guest, `begin-${look}`);
     });
 
     test('what the agent is told', async () => {
       const guest = await visit(context, conversation);
-      await guest.page.getByRole('button', { name: 'What the agent is told' }).click();
+      await deed(guest, 'What the agent is told');
       await guest.page.getByRole('textbox', { name: 'From you, to every agent' }).waitFor();
       await inspect(guest, `told-${look}`);
       await guest.page.locator('summary', { hasText: 'This session' }).click();

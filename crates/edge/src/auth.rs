@@ -158,6 +158,13 @@ impl Access {
         valid && self.keys.sealed(message, seal)
     }
 
+    /// What takes the cookie of a login away again.
+    pub fn logout_cookie(&self) -> io::Result<HeaderValue> {
+        let name = self.cookie_name();
+        let cookie = format!("{name}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
+        HeaderValue::try_from(cookie).map_err(io::Error::other)
+    }
+
     pub fn login_cookie(&self) -> io::Result<Option<HeaderValue>> {
         let seconds = LOGIN_DAYS * 24 * 60 * 60;
         let message = format!("{}.{}", self.clock.now().as_second() + seconds, secret()?);

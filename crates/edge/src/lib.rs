@@ -26,7 +26,11 @@ use std::{
     time::Duration,
 };
 
-use axum::{Router, middleware, response::IntoResponse as _, routing::get};
+use axum::{
+    Router, middleware,
+    response::IntoResponse as _,
+    routing::{get, post},
+};
 use kernel::{host::Host, servers::Servers};
 use tokio::{net::TcpListener, sync::watch};
 use utoipa::OpenApi;
@@ -219,6 +223,7 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
     let doors = Router::new()
         .route("/login", get(login::visit).post(login::submit))
         .route("/login.css", get(login::style))
+        .route("/logout", post(login::leave))
         .with_state(access.clone());
     let mcp = mcp.map_or_else(Router::new, |guest| {
         Router::new().route_service("/mcp", guest.until(app.closing.clone()))

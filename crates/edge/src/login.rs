@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use axum::{
+    Json,
     extract::{Request, State},
     http::{HeaderValue, StatusCode, header},
     response::{Html, IntoResponse as _, Response},
 };
 use http_body_util::{BodyExt as _, Limited};
+use serde_json::json;
 
 use crate::{
     auth::{self, Access, Purpose},
@@ -47,6 +49,14 @@ pub async fn submit(State(access): State<Arc<Access>>, request: Request) -> Resp
     match key {
         Some(key) if access.keys.accepts(key) => enter(&access),
         _ => page(&Reason::WrongKey),
+    }
+}
+
+/// This browser is known no more; others stay.
+pub async fn leave(State(access): State<Arc<Access>>) -> Response {
+    match access.logout_cookie() {
+        Ok(cookie) => ([(header::SET_COOKIE, cookie)], Json(json!({ "ok": true }))).into_response(),
+        Err(error) => ApiError::internal(error.to_string()).into_response(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
 use rust_embed::{EmbeddedFile, RustEmbed};
@@ -19,7 +19,10 @@ struct Page;
 /// Nothing but our own files; nothing inline; nobody may frame us.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: \
     blob:; font-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action 'self'; \
-    base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'";
+    base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'; worker-src 'self'";
+
+/// Where the policy says what it may frame.
+const OWN_FRAMES: &str = "frame-src 'self'";
 
 /// Diagrams are drawn in a frame apart, as they bring styles of their own. It reaches nothing, and
 /// what it draws is shown as a picture.
@@ -42,13 +45,31 @@ pub async fn fallback(request: Request) -> Response {
     };
     let is_read = method == Method::GET || method == Method::HEAD;
     match Page::get(name).filter(|_| is_read && !path.starts_with("/api")) {
-        Some(file) => serve(name, file),
+        Some(file) => serve(name, file, accepted(request.headers())),
         None if is_read && path == "/" => unbuilt(),
         None => ApiError::not_found(format!("Not found: {method} {path}")).into_response(),
     }
 }
 
-fn serve(name: &str, file: EmbeddedFile) -> Response {
+/// How the page's files may be packed, the smallest first, with what their names end in.
+const PACKINGS: [(&str, &str); 2] = [("br", "br"), ("gzip", "gz")];
+
+/// The packings that the caller can open.
+fn accepted(headers: &HeaderMap) -> Vec<(&'static str, &'static str)> {
+    let said = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|it| it.to_str().ok());
+    let said: Vec<&str> = said.flat_map(|it| it.split(',')).collect();
+    let takes = |packing: &str| said.iter().any(|it| names(it, packing));
+    PACKINGS.into_iter().filter(|(packing, _)| takes(packing)).collect()
+}
+
+/// Whether one part of the header asks for this packing, and does not rule it out with `q=0`.
+fn names(part: &str, packing: &str) -> bool {
+    let (name, weight) = part.split_once(';').unwrap_or((part, ""));
+    let weight = weight.trim().strip_prefix("q=").and_then(|it| it.trim().parse::<f32>().ok());
+    name.trim().eq_ignore_ascii_case(packing) && weight.is_none_or(|it| it > 0.0)
+}
+
+fn serve(name: &str, file: EmbeddedFile, packings: Vec<(&'static str, &'static str)>) -> Response {
     let kind = mime_guess::from_path(name).first_or_octet_stream();
     let kind = match kind.type_() {
         mime_guess::mime::TEXT => format!("{kind}; charset=utf-8"),
@@ -57,8 +78,20 @@ fn serve(name: &str, file: EmbeddedFile) -> Response {
     // Built files bear a hash of their content in their names, so they never change.
     let is_hashed = name.starts_with("assets/");
     let cache = if is_hashed { "public, max-age=31536000, immutable" } else { "no-cache" };
-    let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, cache.to_owned())];
-    let mut response = (headers, file.data.into_owned()).into_response();
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CACHE_CONTROL, cache.to_owned()),
+        (header::VARY, "Accept-Encoding".to_owned()),
+    ];
+    let packed = packings
+        .into_iter()
+        .find_map(|(packing, end)| Page::get(&format!("{name}.{end}")).map(|file| (packing, file)));
+    let mut response = match packed {
+        Some((packing, file)) => {
+            (headers, [(header::CONTENT_ENCODING, packing)], file.data.into_owned()).into_response()
+        }
+        None => (headers, file.data.into_owned()).into_response(),
+    };
     if name == DRAWING_ROOM {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(DRAWING_POLICY));
@@ -106,7 +139,28 @@ pub async fn harden(
 fn policy(frames: &Frames, request: &Request) -> HeaderValue {
     let host = request.headers().get(header::HOST).and_then(|it| it.to_str().ok());
     let origin = host.and_then(|host| frames.origin(host));
-    let framing = origin.map(|origin| format!("{POLICY}; frame-src {origin}"));
+    let framing =
+        origin.map(|origin| POLICY.replace(OWN_FRAMES, &format!("{OWN_FRAMES} {origin}")));
     let framing = framing.and_then(|it| HeaderValue::try_from(it).ok());
     framing.unwrap_or(HeaderValue::from_static(POLICY))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packings(said: &'static str) -> Vec<&'static str> {
+        let headers =
+            HeaderMap::from_iter([(header::ACCEPT_ENCODING, HeaderValue::from_static(said))]);
+        accepted(&headers).into_iter().map(|(packing, _)| packing).collect()
+    }
+
+    #[test]
+    fn files_are_packed_only_as_the_caller_can_open_them() {
+        assert_eq!(packings("gzip, deflate, br, zstd"), ["br", "gzip"]);
+        assert_eq!(packings("GZIP;q=0.5"), ["gzip"]);
+        assert_eq!(packings("br;q=0, gzip;q=1.0"), ["gzip"]);
+        assert_eq!(packings("identity"), Vec::<&str>::new());
+        assert_eq!(accepted(&HeaderMap::new()), Vec::new());
+    }
 }

@@ -7,6 +7,7 @@ mod request;
 mod script;
 #[cfg(test)]
 mod tests;
+mod tour;
 mod words;
 
 use std::{collections::HashMap, iter};
@@ -126,13 +127,11 @@ fn reply(scene: &Scene, script: Script, prompt: &Prompt) -> Reply {
         return Reply { text: words::complaint(&script.problems), ..Reply::default() };
     }
     let is_free = script.steps.is_empty() && script.chunks.is_none() && script.fail.is_none();
-    let offered = |request: &Request| {
-        let order = request.order();
-        prompt.tools.iter().any(|tool| tool.name == order.name)
-    };
+    let has = |order: &Order| prompt.tools.iter().any(|tool| tool.name == order.name);
+    let offered = |request: &Request| request.steps().iter().flatten().all(has);
     let request = is_free.then(|| Request::parse(&script.plain)).flatten().filter(offered);
     let steps = match &request {
-        Some(request) => vec![vec![request.order()]],
+        Some(request) => request.steps(),
         None => script.steps,
     };
     let reasoning = match scene.steps {
@@ -146,6 +145,8 @@ fn reply(scene: &Scene, script: Script, prompt: &Prompt) -> Reply {
         return Reply { reasoning, failure: Some(failure), ..Reply::default() };
     }
     let mut text = match (request, scene.calls.first()) {
+        (Some(Request::Show), _) => tour::SHOW.into(),
+        (Some(Request::Plan), _) => words::carried_out(&scene.calls),
         (Some(request), Some((_, output))) => words::outcome(&request, output),
         (None, Some(_)) => words::summary(&scene.calls),
         (_, None) if is_free => words::answer(&script.plain, scene.images),

@@ -7,24 +7,36 @@ import type {
   FrameOffer,
   FrameTicket,
   Grant,
+  ListedModel,
   LogLine,
   Mode,
+  Preferences,
   PromptAnswer,
   Ruling,
   SessionsAnswer,
   StateAnswer,
   ToolServer,
   Verdict,
+  WelcomeAnswer,
 } from './wire';
 
 /** By this name others learn where an answer was given. */
 export const HERE = 'the page';
+
+/** What a new session may be given; what is absent is as usual. */
+export interface Chosen {
+  cwd?: string;
+  model?: string;
+  mode?: Mode;
+}
 
 /** The server answered, and the answer was no. */
 export class Refused extends Error {
   constructor(
     readonly status: number,
     message: string,
+    /** What was wrong, for a program. */
+    readonly code = '',
   ) {
     super(message);
   }
@@ -32,11 +44,13 @@ export class Refused extends Error {
 
 export const sessions = () => ask<SessionsAnswer>('GET', '/api/sessions');
 export const create = (model: string) => ask<CreatedAnswer>('POST', '/api/sessions', model ? { model } : {});
+export const begin = (chosen: Chosen) => ask<CreatedAnswer>('POST', '/api/sessions', chosen);
 export const rename = (id: string, name: string) => ask('PATCH', session(id), { name });
 export const choose = (id: string, model: string) => ask('PATCH', session(id), { model });
 export const setMode = (id: string, mode: Mode) => ask('PATCH', session(id), { mode });
 export const compact = (id: string) => ask<{ started: boolean }>('POST', `${session(id)}/compact`);
-export const remove = (id: string) => ask('DELETE', session(id));
+/** Goes on its way even if the page is being left. */
+export const remove = (id: string) => ask('DELETE', session(id), undefined, {}, { keepalive: true });
 export const observe = (id: string) => ask('POST', `${session(id)}/observe`);
 export const cancel = (id: string) => ask('POST', `${session(id)}/cancel`);
 export const state = (id: string) => ask<StateAnswer>('GET', `${session(id)}/state`);
@@ -44,6 +58,14 @@ export const state = (id: string) => ask<StateAnswer>('GET', `${session(id)}/sta
 /** A page of a session's past: what came before a number, or the newest. */
 export const events = (id: string, before?: number, limit = 200) =>
   ask<EventsAnswer>('GET', `${session(id)}/events?limit=${limit}${before === undefined ? '' : `&before=${before}`}`);
+/** From here on this browser must log in again. */
+export const signOut = () => ask('POST', '/logout');
+
+export const models = () => ask<{ models: ListedModel[] }>('GET', '/api/models');
+export const preferences = () => ask<Preferences>('GET', '/api/preferences');
+export const prefer = (change: Partial<Preferences>) => ask<Preferences>('POST', '/api/preferences', change);
+/** What this machine has that could answer, and what answers in new sessions. */
+export const welcome = () => ask<WelcomeAnswer>('GET', '/api/welcome');
 
 export const told = (id: string) => ask<PromptAnswer>('GET', `${session(id)}/prompt`);
 export const instruct = (text: string) => ask('PUT', '/api/instructions', { text });
@@ -138,8 +160,8 @@ export async function ask<T>(
   }
   const response = await fetch(path, request);
   if (response.ok) return response.json() as Promise<T>;
-  const answer = (await response.json().catch(() => ({}))) as { error?: string };
-  throw new Refused(response.status, answer.error ?? `The server answered ${response.status}.`);
+  const answer = (await response.json().catch(() => ({}))) as { error?: string; code?: string };
+  throw new Refused(response.status, answer.error ?? '', answer.code);
 }
 
 function session(id: string): string {

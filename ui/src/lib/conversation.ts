@@ -1,5 +1,6 @@
 // What a session's events add up to for a reader: a pure fold that knows nothing of sockets or components.
 import { isDiff } from './diff';
+import { failed } from './explain';
 import type { Answer, Asked, Compaction, Item, Plan, Said, Speaker, Thought, ToolCall } from './items';
 import type { Approval, KnownEvent, NumberedEvent, SessionEvent } from './wire';
 
@@ -195,7 +196,7 @@ function apply(draft: Conversation, event: KnownEvent) {
       return;
     case 'session.error':
       settle(draft);
-      add(draft, { kind: 'notice', id, tone: 'error', text: event.data.message });
+      add(draft, { kind: 'notice', id, tone: 'error', text: failed(event.data) });
       return;
     case 'session.info': {
       const tone = event.data.infoType === 'retry' ? 'retry' : 'info';

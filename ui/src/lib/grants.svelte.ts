@@ -1,5 +1,6 @@
 // What is allowed without asking; taking it back can be undone for a moment, as the server cannot give it again.
 import * as api from './api';
+import { explain } from './explain';
 import type { Grant } from './wire';
 
 const SECOND_THOUGHT = 7_000;
@@ -18,7 +19,7 @@ export class Grants {
       this.listed = true;
       this.trouble = '';
     } catch (error) {
-      this.trouble = words(error);
+      this.trouble = explain(error);
     }
   }
 
@@ -49,7 +50,7 @@ export class Grants {
     } catch (error) {
       // Somebody else was quicker, and that is as good.
       if (error instanceof api.Refused && error.status === 404) this.list = this.list.filter((it) => it.id !== id);
-      else this.trouble = words(error);
+      else this.trouble = explain(error);
     }
     this.forget(id);
   }
@@ -58,8 +59,4 @@ export class Grants {
     this.timers.delete(id);
     this.going = new Set([...this.going].filter((it) => it !== id));
   }
-}
-
-function words(error: unknown): string {
-  return error instanceof api.Refused ? error.message : 'The server cannot be reached.';
 }

@@ -1,9 +1,11 @@
 // The page's state: which session is shown and what is known of it. It relays between server and components, and decides nothing.
+import { address, read, type View } from './address';
 import * as api from './api';
 import { Frames } from '../frames/frames.svelte';
 import { Relay } from '../frames/relay';
 import { Connection, type Link } from './connection';
 import { resumed, settled, type Said } from './conversation';
+import { explain } from './explain';
 import { numbered } from './history';
 import { Inbox } from './inbox.svelte';
 import { Notifier } from './notify.svelte';
@@ -15,7 +17,6 @@ import { arranged, type Told } from './told';
 import type { Completed, EventFrame, GlobalEvent, Mode, StateAnswer } from './wire';
 import { words } from './words';
 
-export type View = 'chat' | 'approvals' | 'schedules' | 'settings';
 
 export class Hall {
   roster = new Roster((error) => this.explain(error));
@@ -193,29 +194,42 @@ export class Hall {
     await this.answered(api.instruct(text));
   }
 
-  async remove(id: string) {
+  /** What it gives back is why a session could not be deleted, if it could not. */
+  async remove(id: string): Promise<string> {
     // What is on its way out is not looked at any more.
     this.leaving.add(id);
-    if (!(await this.wish(api.remove(id)))) {
-      this.leaving.delete(id);
-      return;
+    try {
+      await api.remove(id);
+    } catch (error) {
+      // Somebody else was quicker, and that is as good.
+      if (!(error instanceof api.Refused && error.status === 404)) {
+        this.leaving.delete(id);
+        return this.explain(error);
+      }
     }
     this.threads.forget(id);
     this.roster.removed(id);
     if (this.current === id) this.open('');
+    return '';
+  }
+
+  /** Makes a session with what was chosen for it, and goes there. Why not, if not, is for whoever asked. */
+  async beginWith(chosen: api.Chosen) {
+    const created = await this.answered(api.begin(chosen));
+    this.roster.created(created);
+    this.open(created.sessionId);
+    await this.refresh();
   }
 
   private go(id: string, view: View) {
-    history.pushState(null, '', address(id, view));
+    history.pushState(null, '', address(id, view, location.search));
     this.arrive();
   }
 
   /** Shows what the address says. */
   private arrive() {
-    const asked = new URLSearchParams(location.search);
-    const view = asked.get('view');
-    this.view = view === 'approvals' || view === 'schedules' || view === 'settings' ? view : 'chat';
-    const id = asked.get('session') ?? '';
+    const { sessionId: id, view } = read(location.search);
+    this.view = view;
     if (id !== this.current || id === '') this.show(id);
     else this.observeIfNew();
   }
@@ -383,16 +397,9 @@ export class Hall {
     }
   }
 
-  private explain(error: unknown): string {
+  /** Why something was not granted, in words; and whether one must sign in. */
+  explain(error: unknown): string {
     if (error instanceof api.Refused && error.status === 401) this.signedOut = true;
-    if (error instanceof api.Refused) return error.message;
-    return 'The server cannot be reached.';
+    return explain(error);
   }
-}
-
-export function address(sessionId: string, view: View): string {
-  const said = new URLSearchParams();
-  if (sessionId) said.set('session', sessionId);
-  if (view !== 'chat') said.set('view', view);
-  return said.size > 0 ? `/?${said}` : '/';
 }

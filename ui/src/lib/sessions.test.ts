@@ -1,6 +1,6 @@
 // What must hold of the list: folders, order and names.
 import { expect, test } from 'vitest';
-import { filling, grouped, money, title } from './sessions';
+import { filling, found, grouped, money, parentOf, tilde, title } from './sessions';
 import type { SessionItem } from './wire';
 
 const session = (
@@ -51,4 +51,25 @@ test('how full the context is reads as a share', () => {
 
 test('money is shown where there is any', () => {
   expect([undefined, 0, 0.001, 0.015, 12].map(money)).toEqual(['', '', '<$0.01', '$0.01', '$12.00']);
+});
+
+
+test('sessions are found by every word, wherever it stands', () => {
+  const all = [
+    session('poem', '/srv/verse', null, { name: 'Rain', summary: 'A poem about rain' }),
+    session('bread', '/srv/kitchen', null, { currentIntent: 'Kneading' }),
+  ];
+  const ids = (sought: string) => found(all, sought).map((it) => it.sessionId);
+  expect(ids('')).toEqual(['poem', 'bread']);
+  expect(ids('VERSE poem')).toEqual(['poem']);
+  expect(ids('kneading')).toEqual(['bread']);
+  expect(ids('poem kitchen')).toEqual([]);
+});
+
+test('the own folder of a person is written short', () => {
+  expect(tilde('/home/nestor/ships')).toBe('~/ships');
+  expect(tilde('/Users/nestor')).toBe('~');
+  expect(tilde('/homestead')).toBe('/homestead');
+  expect(tilde('C:\\Users\\nestor\\ships')).toBe('~\\ships');
+  expect([parentOf('/home/nestor/work/ships'), parentOf('/srv'), parentOf('(unknown)')]).toEqual(['~/work', '', '']);
 });

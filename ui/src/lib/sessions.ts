@@ -1,5 +1,6 @@
 // The list of sessions as it is read: pure arranging and naming.
 import type { SessionItem, SessionsAnswer } from './wire';
+import { words } from './words';
 
 export interface Group {
   folder: string;
@@ -17,7 +18,7 @@ export function grouped(sessions: SessionItem[]): Group[] {
   const groups = new Map<string, Group>();
   for (const session of newestFirst) {
     const folder = session.cwd ?? '(unknown)';
-    const group = groups.get(folder) ?? { folder, label: lastPart(folder), sessions: [] };
+    const group = groups.get(folder) ?? { folder, label: lastPart(tilde(folder)), sessions: [] };
     group.sessions.push(session);
     groups.set(folder, group);
   }
@@ -29,7 +30,7 @@ export function patched(sessions: SessionItem[], id: string, change: Partial<Ses
 }
 
 export function title(session: SessionItem | undefined): string {
-  return session?.name || session?.summary || 'New session';
+  return session?.name || session?.summary || words.sessions.fresh;
 }
 
 /** The time of day for today, the date for anything older. */
@@ -43,6 +44,33 @@ export function when(updatedAt: string | null, now: Date): string {
     undefined,
     sameYear ? { day: 'numeric', month: 'short' } : { month: 'short', year: 'numeric' },
   );
+}
+
+/** When a schedule runs next, in short. */
+export function nextRun(at: string | null, now: Date): string {
+  return at ? when(at, now) : '';
+}
+
+/** Those whose name, folder, intent or summary has every word that is sought. */
+export function found(sessions: SessionItem[], sought: string): SessionItem[] {
+  const wanted = sought.toLowerCase().split(/\s+/).filter(Boolean);
+  if (wanted.length === 0) return sessions;
+  return sessions.filter((it) => {
+    const text = [title(it), it.name, it.cwd, it.currentIntent, it.summary].join('\n').toLowerCase();
+    return wanted.every((word) => text.includes(word));
+  });
+}
+
+/** A path with the person's own folder written short. */
+export function tilde(folder: string): string {
+  return folder.replace(/^(\/home\/[^/]+|\/Users\/[^/]+|\/root|[A-Za-z]:\\Users\\[^\\]+)(?=[\\/]|$)/, '~');
+}
+
+/** Where a folder lies, written short. */
+export function parentOf(folder: string): string {
+  const short = tilde(folder);
+  const end = Math.max(short.lastIndexOf('/'), short.lastIndexOf('\\'));
+  return end > 0 ? short.slice(0, end) : '';
 }
 
 export function lastPart(folder: string): string {

@@ -31,6 +31,40 @@ export interface Model {
   vision?: boolean;
 }
 
+/** A model with who pays for it. */
+export interface ListedModel {
+  id: string;
+  name: string;
+  payer: string;
+  /** In tokens. */
+  contextWindow?: number;
+  /** Whether it sees pictures. */
+  vision?: boolean;
+  /** In US dollars, for a million tokens. */
+  price?: { input: number; output: number };
+}
+
+export interface Preferences {
+  lastCwd: string;
+  lastModel: string;
+  lastSessionId: string | null;
+}
+
+/** What this machine has that could answer. */
+export interface WelcomeAnswer {
+  firstRun: boolean;
+  defaultModel: string;
+  found: Found[];
+}
+
+export interface Found {
+  what: string;
+  payer: string;
+  models: string[];
+  usable: boolean;
+  hint: string | null;
+}
+
 export interface SessionsAnswer {
   activeSessionId: string | null;
   currentCwd: string;
@@ -302,8 +336,7 @@ export type KnownEvent =
   | Happened<'task.completed', { taskId: string; status: 'done' | 'failed' | 'cancelled' }>
   | Happened<'session.rewound', { before: number }>
   | Happened<'session.idle', object>
-  | Happened<'session.rewound', { before: number }>
-  | Happened<'session.error', { message: string }>
+  | Happened<'session.error', { message: string; errorType?: string }>
   | Happened<'session.info', { infoType?: string; message: string }>
   | Happened<'session.compaction_start', object>
   | Happened<

@@ -233,6 +233,12 @@ async fn the_login_address_works_once_and_its_cookie_until_the_key_changes() {
     house.world.clock.advance(SignedDuration::from_hours(30 * 24));
     assert_eq!(with(&login).await, unauthorized(), "and not for ever");
 
+    let leave = house.ask_without_key("POST", "/logout");
+    assert_eq!(leave.send().await.json(), unauthorized(), "whoever is not in cannot leave");
+    let left = house.ask("POST", "/logout").send().await;
+    let ended = format!("{name}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
+    assert_eq!((left.status, left.header("set-cookie")), (200, Some(ended.as_str())));
+
     let form = |body: String| {
         let ask = house.ask_without_key("POST", "/login");
         let origin = format!("http://{}", house.address());

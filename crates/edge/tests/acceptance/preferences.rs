@@ -36,6 +36,17 @@ async fn preferences_take_what_they_know() {
 }
 
 #[tokio::test]
+async fn a_new_session_gets_the_model_that_was_chosen_as_long_as_it_is_there() {
+    let house = House::new([]).await;
+    let made = || async { house.post("/api/sessions", json!({})).await.1["model"].clone() };
+    assert_eq!(made().await, "test");
+    for (chosen, expected) in [("guest", "guest"), ("gone/away", "test"), ("test", "test")] {
+        house.post("/api/preferences", json!({ "lastModel": chosen })).await;
+        assert_eq!(made().await, expected, "{chosen}");
+    }
+}
+
+#[tokio::test]
 async fn what_was_said_in_the_active_session_can_be_looked_at() {
     let world =
         World::new([vec![call("a", "echo", json!({}))], vec![text("Done")], vec![text("Hi")]]);

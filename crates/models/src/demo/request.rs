@@ -2,13 +2,23 @@
 
 use serde_json::json;
 
-use super::script::Order;
+use super::{script::Order, tour};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    Time { zone: Option<String> },
-    List { path: Option<String> },
-    Read { path: String },
+    Time {
+        zone: Option<String>,
+    },
+    List {
+        path: Option<String>,
+    },
+    Read {
+        path: String,
+    },
+    /// A plan, made and carried out.
+    Plan,
+    /// What answers can hold.
+    Show,
 }
 
 impl Request {
@@ -19,19 +29,22 @@ impl Request {
         }
         let words: Vec<&str> = text.split_whitespace().collect();
         let words = without(&words, &["please", "can", "could", "you"]);
-        time(words).or_else(|| list(words)).or_else(|| read(words))
+        let tour = || plan(words).or_else(|| show(words));
+        time(words).or_else(|| list(words)).or_else(tour).or_else(|| read(words))
     }
 
-    /// The call that answers it.
-    pub fn order(&self) -> Order {
+    /// The calls that answer it, step by step.
+    pub fn steps(&self) -> Vec<Vec<Order>> {
         let (name, args) = match self {
             Self::Time { zone: None } => ("current_time", json!({})),
             Self::Time { zone: Some(zone) } => ("current_time", json!({ "timezone": zone })),
             Self::List { path: None } => ("list_directory", json!({})),
             Self::List { path: Some(path) } => ("list_directory", json!({ "path": path })),
             Self::Read { path } => ("read_file", json!({ "path": path })),
+            Self::Plan => return tour::plan(),
+            Self::Show => return Vec::new(),
         };
-        Order { name: name.into(), args }
+        vec![vec![Order { name: name.into(), args }]]
     }
 }
 
@@ -65,6 +78,24 @@ fn list(words: &[&str]) -> Option<Request> {
         }
         _ => None,
     }
+}
+
+/// `Make a plan and carry it out`
+fn plan(words: &[&str]) -> Option<Request> {
+    let words = after(words, &["make", "show", "write"])?;
+    let words = without(words, &["me", "a"]);
+    let (what, rest) = words.split_first()?;
+    (lower(what) == "plan" && rest.len() <= 5).then_some(Request::Plan)
+}
+
+/// `Show a table, a formula and a diagram`
+fn show(words: &[&str]) -> Option<Request> {
+    let words = after(words, &["show", "draw"])?;
+    let what = |word: &&str| {
+        let word = lower(word);
+        matches!(word.trim_end_matches([',', 's']), "table" | "formula" | "diagram")
+    };
+    (words.len() <= 9 && words.iter().any(what)).then_some(Request::Show)
 }
 
 /// `Open the file notes.md`
@@ -132,6 +163,10 @@ mod tests {
             ("Open the file LICENSE.", &read_of("LICENSE")),
             ("show \"LICENSE\"", &read_of("LICENSE")),
             ("cat a/b", &read_of("a/b")),
+            ("Make a plan and carry it out", &Request::Plan),
+            ("please show me a plan", &Request::Plan),
+            ("Show a table, a formula and a diagram", &Request::Show),
+            ("draw me some diagrams", &Request::Show),
         ] {
             assert_eq!(Request::parse(text).as_ref(), Some(request), "{text}");
         }
@@ -149,6 +184,9 @@ mod tests {
             "what is love",
             "read a.md\nand b.md",
             "time flies",
+            "make a planet",
+            "plan a plan",
+            "show me the tablecloth",
         ] {
             assert_eq!(Request::parse(text), None, "{text}");
         }

@@ -280,3 +280,33 @@ async fn otherwise_it_says_what_it_is() {
     }
     assert!(pieces(&said("hi")).await.len() > 20, "it comes word by word");
 }
+
+#[tokio::test]
+async fn a_plan_is_told_carried_out_and_told_again() {
+    let mut prompt = said("Make a plan and carry it out");
+    let spec = prompt.tools[0].clone();
+    prompt.tools.push(ToolSpec { name: "plan".into(), ..spec });
+    let mut called = Vec::new();
+    loop {
+        let calls = pieces(&prompt).await.into_iter().filter_map(|piece| match piece {
+            Piece::Call { name, .. } => Some(name),
+            _ => None,
+        });
+        let names: Vec<String> = calls.collect();
+        let [name] = names.as_slice() else { break };
+        prompt = step(prompt, &[(name, done("found"))]);
+        called.push(name.clone());
+    }
+    assert_eq!(called, ["plan", "list_directory", "plan", "current_time", "plan", "plan"]);
+    let told = "The plan is carried out. This is what I found:\n\n`list_directory` ok: found\n\
+                `current_time` ok: found";
+    assert_eq!(text(&prompt).await, told);
+}
+
+#[tokio::test]
+async fn answers_show_all_they_can_hold() {
+    let shown = text(&said("Show a table, a formula and a diagram")).await;
+    for part in ["\n|---|---|\n", "$$\\sum", "```mermaid\n", "```rust\n"] {
+        assert!(shown.contains(part), "{part}");
+    }
+}

@@ -122,7 +122,14 @@ pub fn outcome(request: &Request, output: &Output) -> String {
         }
         Request::Read { path } if text.is_empty() => format!("`{path}` is empty."),
         Request::Read { path } => format!("This is `{path}`:\n{}", fenced(&cut(text, FULL))),
+        Request::Plan | Request::Show => cut(text, FULL),
     }
+}
+
+/// What came of a plan: what its tools brought, but for those that only told of it.
+pub fn carried_out(calls: &[(&ToolRequest, &Output)]) -> String {
+    let calls: Vec<_> = calls.iter().copied().filter(|(call, _)| call.name != "plan").collect();
+    format!("The plan is carried out. This is what I found:\n\n{}", summary(&calls))
 }
 
 pub fn failure(kind: Failure) -> ModelError {
