@@ -82,6 +82,7 @@ struct App {
     tags(
         (name = "sessions", description = "Conversations with an agent, each with its own log."),
         (name = "messages", description = "Speaking to an agent, and stopping it."),
+        (name = "applets", description = "Small pages that a person and an agent use together."),
         (name = "approvals", description = "What waits for the person, and what they have allowed."),
         (name = "models", description = "Who may answer, and what was used."),
         (name = "mcp", description = "Servers of tools, and what was chosen for each."),

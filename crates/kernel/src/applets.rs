@@ -34,11 +34,18 @@ pub struct Applets {
     roster: Arc<Roster>,
     /// Held from reading to writing, so that no merge is lost to another.
     merging: Mutex<()>,
+    /// Shared with every connection on which an applet may listen.
+    audience: Arc<()>,
+}
+
+/// Held by a connection for as long as applets may listen on it.
+pub struct Seat {
+    _audience: Arc<()>,
 }
 
 impl Applets {
     pub fn new(catalog: Arc<dyn Catalog>, roster: Arc<Roster>) -> Self {
-        Self { catalog, roster, merging: Mutex::default() }
+        Self { catalog, roster, merging: Mutex::default(), audience: Arc::default() }
     }
 
     pub async fn state(&self, key: &AppletKey) -> Result<Map<String, Value>, StoreError> {
@@ -61,6 +68,12 @@ impl Applets {
         Ok(self.catalog.put(Shelf::AppletState, &name(key), text).await?)
     }
 
+    /// Forgets all that an applet has said here.
+    pub async fn clear(&self, key: &AppletKey) -> Result<(), StoreError> {
+        let _merging = self.merging.lock().await;
+        self.catalog.discard(Shelf::AppletState, &name(key)).await
+    }
+
     /// Merges, and lets the other connections know that watch `session`, or none if there is none.
     pub async fn push(
         &self,
@@ -70,9 +83,30 @@ impl Applets {
         from: Option<u64>,
     ) -> Result<(), AppletError> {
         self.merge(key, data.clone()).await?;
-        let data = Arc::new(Value::Object(data));
-        self.roster.tell(News::AppletState { session, data, from });
+        let (slug, data) = (key.slug.clone(), Arc::new(Value::Object(data)));
+        self.roster.tell(News::AppletState { session, slug, data, from });
         Ok(())
+    }
+
+    /// Shows something to the applets of a session, or of all, and keeps nothing of it. Says whether
+    /// anybody could have seen it.
+    pub fn show(&self, session: Option<SessionId>, data: Map<String, Value>) -> bool {
+        let data = Arc::new(Value::Object(data));
+        self.roster.tell(News::AppletState { session, slug: None, data, from: None });
+        Arc::strong_count(&self.audience) > 1
+    }
+
+    pub fn seat(&self) -> Seat {
+        Seat { _audience: self.audience.clone() }
+    }
+
+    /// The applet that was opened last in a session.
+    pub async fn current(&self, session: SessionId) -> Result<Option<String>, StoreError> {
+        self.catalog.load(Shelf::AppletState, &open(session)).await
+    }
+
+    pub async fn set_current(&self, session: SessionId, slug: &str) -> Result<(), StoreError> {
+        self.catalog.save(Shelf::AppletState, &open(session), &slug).await
     }
 
     /// Where the person has been in the applet, as the page last told it.
@@ -99,6 +133,10 @@ impl Applets {
 /// Slugs have no number sign either.
 fn trail(key: &AppletKey) -> String {
     format!("{}#navigation", name(key))
+}
+
+fn open(session: SessionId) -> String {
+    format!("{session}/#open")
 }
 
 /// Slugs have no slash, so no two keys share a name.

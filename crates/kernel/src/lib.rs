@@ -12,6 +12,7 @@ pub mod budget;
 pub mod compact;
 mod desk;
 pub mod feed;
+pub mod gallery;
 pub mod guard;
 pub mod host;
 pub mod inbox;

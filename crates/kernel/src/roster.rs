@@ -30,7 +30,15 @@ pub enum News {
         change: Change,
     },
     /// The state of an applet changed; `from` is the connection that changed it.
-    AppletState { session: Option<SessionId>, data: Arc<Value>, from: Option<u64> },
+    AppletState {
+        session: Option<SessionId>,
+        /// The applet, where one was meant.
+        slug: Option<String>,
+        data: Arc<Value>,
+        from: Option<u64>,
+    },
+    /// The files of an applet changed, or it came or went.
+    AppletChanged { slug: String },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

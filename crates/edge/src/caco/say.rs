@@ -348,9 +348,12 @@ pub fn news(news: &News) -> Line {
     };
     match news {
         // Between tabs nothing is said of the session: whoever hears it is there.
-        News::AppletState { session, data, from } => {
+        News::AppletState { session, slug, data, from } => {
             let session_id = session.filter(|_| from.is_none());
-            write(&Frame::StateUpdate { session_id, data })
+            write(&Frame::StateUpdate { session_id, applet_slug: slug.as_deref(), data })
+        }
+        News::AppletChanged { slug } => {
+            write(&Frame::GlobalEvent { event: Global::AppletChanged { slug: slug.clone() } })
         }
         News::Session { session, change, .. } => write(&match change {
             Change::Created => list("created", *session, None),

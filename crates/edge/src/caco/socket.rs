@@ -11,7 +11,7 @@ use std::{
 
 use axum::extract::ws::Utf8Bytes;
 use kernel::{
-    applets::AppletKey,
+    applets::{AppletKey, Seat},
     feed::{Feed, Heard},
     host::OpenError,
     roster::{Change, News},
@@ -41,6 +41,8 @@ pub struct Connection {
     number: u64,
     client: String,
     news: broadcast::Receiver<News>,
+    /// Applets may listen here.
+    _seat: Seat,
     deltas: Deltas,
     watching: Option<Watching>,
     /// A name it is subscribed to that nothing goes by yet, and whether something does now.
@@ -80,6 +82,7 @@ impl Connection {
         Self {
             number: NUMBER.fetch_add(1, Ordering::Relaxed),
             news: app.host.roster.listen(),
+            _seat: app.host.applets.seat(),
             app,
             client,
             deltas: Deltas::default(),
@@ -298,6 +301,7 @@ impl Connection {
             News::AppletState { session, from, .. } => {
                 *from != Some(self.number) && (from.is_none() || *session == self.watched())
             }
+            News::AppletChanged { .. } => true,
         }
     }
 
