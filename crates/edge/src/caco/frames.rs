@@ -172,6 +172,8 @@ pub enum Body<'a> {
     TaskUpdated { task: Task<'a> },
     #[serde(rename = "task.completed", rename_all = "camelCase")]
     TaskCompleted { task_id: Uuid, status: &'static str },
+    #[serde(rename = "caco.reload")]
+    Reload {},
     #[serde(rename = "caco.context", rename_all = "camelCase")]
     Context {
         reason: &'a str,

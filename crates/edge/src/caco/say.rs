@@ -20,7 +20,7 @@ use super::{
         ToolRequest as Requested, ToolResult,
     },
     names::{
-        BUDGET, CONTEXT, INTENT, PRINTED, PROGRESS, REASONING, RETRY, TEXT, UNRECORDED, derive,
+        BUDGET, CONTEXT, INTENT, PRINTED, PROGRESS, REASONING, RELOAD, RETRY, TEXT, UNRECORDED, derive,
         event_id, hash, message_id, reasoning_id,
     },
     tasks,
@@ -280,6 +280,9 @@ fn passing(session: SessionId, after: Seq, at: Timestamp, signal: &Signal) -> Ve
             let body = Body::Info { info_type: "budget", message: &message };
             let id = derive(session, after, BUDGET + standing.limit.place as u64);
             vec![write(&ephemeral(id, body))]
+        }
+        Signal::ReloadWanted => {
+            vec![write(&ephemeral(derive(session, after, RELOAD), Body::Reload {}))]
         }
         Signal::Unrecorded { reason } => {
             let body = Body::Error { error_type: "storage", message: reason };

@@ -181,7 +181,6 @@ async fn the_state_of_an_applet_is_its_own_and_that_of_its_session() {
     let more = json!({ "l": "x".repeat(100_000) });
     let text = "applet state would be larger than 1 MB";
     assert_eq!(set(place(&one, "a"), more).await, (413, error("PAYLOAD_TOO_LARGE", text)));
-    drop((state, set));
     house.restart().await;
     let (_, answer) = house.get(&format!("/api/applet/state{}", place(&two, "a"))).await;
     assert_eq!(answer, json!({ "state": {} }));
