@@ -118,14 +118,7 @@ impl Access {
     }
 
     fn answers_to(&self, host: &str) -> bool {
-        let name = without_port(host);
-        if let Ok(ip) = name.trim_matches(['[', ']']).parse::<IpAddr>() {
-            // An address cannot be made to resolve elsewhere.
-            let ours = self.listen.ip();
-            return ip.is_loopback() || ip == ours || ours.is_unspecified();
-        }
-        name.eq_ignore_ascii_case("localhost")
-            || self.names.iter().any(|ours| ours.eq_ignore_ascii_case(name))
+        answers_to(host, self.listen.ip(), &self.names)
     }
 
     fn is_owner(&self, parts: &Parts) -> bool {
@@ -177,6 +170,16 @@ impl Access {
     }
 }
 
+/// Whether this is a name for whoever listens at `ours`, or one of `names`.
+pub fn answers_to(host: &str, ours: IpAddr, names: &[String]) -> bool {
+    let name = without_port(host);
+    if let Ok(ip) = name.trim_matches(['[', ']']).parse::<IpAddr>() {
+        // An address cannot be made to resolve elsewhere.
+        return ip.is_loopback() || ip == ours || ours.is_unspecified();
+    }
+    name.eq_ignore_ascii_case("localhost") || names.iter().any(|it| it.eq_ignore_ascii_case(name))
+}
+
 fn check_origin(headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
     for origin in headers.get_all(header::ORIGIN) {
         let origin = origin.to_str().unwrap_or_default();
@@ -195,7 +198,7 @@ fn check_site(headers: &HeaderMap) -> Result<(), Refusal> {
     }
 }
 
-fn without_port(host: &str) -> &str {
+pub fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|it| it.is_ascii_digit()) => name,
         _ => host,

@@ -5,6 +5,7 @@ mod briefing;
 mod caco;
 mod error;
 mod extract;
+mod frames;
 mod guest;
 mod keys;
 mod listen;
@@ -13,6 +14,7 @@ mod models;
 mod near;
 mod operate;
 mod page;
+mod sandbox;
 mod socket;
 mod v1;
 
@@ -26,9 +28,11 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use auth::{Access, Codes, Purpose};
 use caco::clients::Clients;
+use frames::Frames;
 pub use guest::Guest;
 pub use keys::Keys;
 pub use near::{did_you_mean, near};
+use sandbox::Sandbox;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -61,6 +65,8 @@ pub struct Edge {
     settings: Settings,
     /// Whoever speaks MCP for us.
     mcp: Option<Guest>,
+    /// Where the content of frames is served.
+    sandbox: Option<(TcpListener, Sandbox)>,
 }
 
 /// What every handler may lean on.
@@ -68,6 +74,7 @@ struct App {
     host: Arc<Host>,
     servers: Arc<dyn Servers>,
     clients: Clients,
+    frames: Arc<Frames>,
     access: Arc<Access>,
     closing: socket::Closing,
     metrics: Metrics,
@@ -86,6 +93,7 @@ struct App {
         (name = "approvals", description = "What waits for the person, and what they have allowed."),
         (name = "models", description = "Who may answer, and what was used."),
         (name = "mcp", description = "Servers of tools, and what was chosen for each."),
+        (name = "frames", description = "Windows whose content lives on an origin of its own."),
         (name = "preferences", description = "What the person chose last."),
         (name = "access", description = "Ways in for clients that cannot send headers."),
         (name = "v1", description = "Our models for other programs, in the words they know."),
@@ -112,8 +120,9 @@ impl Edge {
             codes: Codes::default(),
         });
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
-        let app = Arc::new(App { host, servers, clients, access, closing, metrics });
-        Ok(Self { app, listener, settings, mcp: None })
+        let frames = Arc::new(Frames::new(host.clone()));
+        let app = Arc::new(App { host, servers, clients, frames, access, closing, metrics });
+        Ok(Self { app, listener, settings, mcp: None, sandbox: None })
     }
 
     /// Serves MCP under `/mcp`, for those who get in anyway.
@@ -121,6 +130,15 @@ impl Edge {
     pub fn with_mcp(mut self, guest: Guest) -> Self {
         self.mcp = Some(guest);
         self
+    }
+
+    /// Serves what is in frames here, on an origin that has nothing of the owner's.
+    pub fn with_sandbox(mut self, listener: TcpListener) -> io::Result<Self> {
+        let listen = listener.local_addr()?;
+        let (frames, names) = (self.app.frames.clone(), self.settings.allowed_hosts.clone());
+        frames.serve_at(listen);
+        self.sandbox = Some((listener, Sandbox { frames, listen, names }));
+        Ok(self)
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -137,14 +155,31 @@ impl Edge {
     /// Serves until `shutdown`; then takes no more connections, lets running turns end, records the
     /// rest as interrupted, and says goodbye.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
-        let Self { app, listener, settings, mcp } = self;
+        let Self { app, listener, settings, mcp, sandbox } = self;
         let router = router(app.clone(), mcp);
         let finish = async {
             app.host.shut(settings.drain).await;
             app.closing.send_replace(true);
         };
-        listen::run(listener, router, settings.max_connections, shutdown, finish).await
+        let capacity = settings.max_connections;
+        let frames = frame_origin(sandbox, capacity, app.closing.subscribe());
+        let hall = listen::run(listener, router, capacity, shutdown, finish);
+        tokio::try_join!(hall, frames).map(drop)
     }
+}
+
+/// Serves the other origin, if there is one, for as long as the first.
+async fn frame_origin(
+    sandbox: Option<(TcpListener, Sandbox)>,
+    capacity: u32,
+    mut closing: watch::Receiver<bool>,
+) -> io::Result<()> {
+    let Some((listener, sandbox)) = sandbox else { return Ok(()) };
+    let closed = async {
+        // An error means that the house is gone.
+        closing.wait_for(|closing| *closing).await.ok();
+    };
+    listen::run(listener, sandbox::router(sandbox), capacity, closed, async {}).await
 }
 
 fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
@@ -153,13 +188,15 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .merge(v1::routes())
         .routes(routes!(briefing::show))
         .routes(routes!(briefing::change))
-        .routes(routes!(operate::log));
+        .routes(routes!(operate::log))
+        .routes(routes!(frames::routes::offers, frames::routes::open))
+        .routes(routes!(frames::routes::end));
     let (router, openapi) = described.split_for_parts();
     let openapi = bytes::Bytes::from(openapi.to_json().unwrap_or_default());
     let openapi = move || async move {
         ([(axum::http::header::CONTENT_TYPE, "application/json")], openapi).into_response()
     };
-    let access = app.access.clone();
+    let (access, frames) = (app.access.clone(), app.frames.clone());
     let doors = Router::new()
         .route("/login", get(login::visit).post(login::submit))
         .route("/login.css", get(login::style))
@@ -178,5 +215,5 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .fallback(page::fallback)
         .layer(middleware::from_fn(operate::count))
         .layer(middleware::from_fn_with_state(access, auth::guard))
-        .layer(middleware::from_fn(page::harden))
+        .layer(middleware::from_fn_with_state(frames, page::harden))
 }

@@ -1,13 +1,15 @@
 //! The web page and its files, embedded in the binary.
 
+use std::sync::Arc;
+
 use axum::{
-    extract::Request,
+    extract::{Request, State},
     http::{HeaderValue, Method, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::error::ApiError;
+use crate::{error::ApiError, frames::Frames};
 
 #[derive(RustEmbed)]
 #[folder = "../../ui/dist"]
@@ -18,6 +20,11 @@ struct Page;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: \
     blob:; font-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; \
     frame-ancestors 'none'; manifest-src 'self'";
+
+/// What every document in a frame is lent, if it was built.
+pub fn sdk() -> Option<bytes::Bytes> {
+    Page::get("sdk/megaron-frame.js").map(|file| file.data.into_owned().into())
+}
 
 /// Whatever no route answers: a file of the page, or nothing.
 pub async fn fallback(request: Request) -> Response {
@@ -55,18 +62,23 @@ fn unbuilt() -> Response {
 }
 
 /// On every answer, whatever it is.
-pub async fn harden(request: Request, next: axum::middleware::Next) -> Response {
+pub async fn harden(
+    State(frames): State<Arc<Frames>>,
+    request: Request,
+    next: axum::middleware::Next,
+) -> Response {
     let is_api = request.uri().path().starts_with("/api");
+    let policy = policy(&frames, &request);
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "same-origin"),
-        (header::CONTENT_SECURITY_POLICY, POLICY),
     ] {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
     if headers.get(header::CONTENT_TYPE).is_some_and(|it| it == "application/json") {
         let kind = HeaderValue::from_static("application/json; charset=utf-8");
         headers.insert(header::CONTENT_TYPE, kind);
@@ -76,4 +88,13 @@ pub async fn harden(request: Request, next: axum::middleware::Next) -> Response 
         headers.entry(header::CACHE_CONTROL).or_insert(value);
     }
     response
+}
+
+/// The policy of the page: it may frame the other origin, by the name it was itself reached by.
+fn policy(frames: &Frames, request: &Request) -> HeaderValue {
+    let host = request.headers().get(header::HOST).and_then(|it| it.to_str().ok());
+    let origin = host.and_then(|host| frames.origin(host));
+    let framing = origin.map(|origin| format!("{POLICY}; frame-src {origin}"));
+    let framing = framing.and_then(|it| HeaderValue::try_from(it).ok());
+    framing.unwrap_or(HeaderValue::from_static(POLICY))
 }

@@ -104,15 +104,9 @@ pub struct ServeArgs {
     pub home: DataDir,
     #[command(flatten)]
     pub overrides: Overrides,
-    /// Reserved for the content of apps and widgets; nothing is served there yet
-    #[arg(
-        long,
-        env = "MEGARON_SANDBOX_LISTEN",
-        hide_env_values = true,
-        value_name = "ADDR",
-        default_value = "127.0.0.1:53001"
-    )]
-    pub sandbox_listen: SocketAddr,
+    /// Address for the content of apps and widgets, an origin of its own [default: that of --listen, one port further]
+    #[arg(long, env = "MEGARON_SANDBOX_LISTEN", hide_env_values = true, value_name = "ADDR")]
+    pub sandbox_listen: Option<SocketAddr>,
     /// Where sessions work that name no folder of their own
     #[arg(
         long,

@@ -35,7 +35,8 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let is_new = !wire::has_database(&data_dir) && plan.config.providers.is_empty();
     let config = plan.config.clone();
     let listener = listen(plan.config.server.listen, &data_dir).await?;
-    let rooms = Rooms::build(plan, listener, meters::begin()?).await?;
+    let sandbox = sandbox(args.sandbox_listen, listener.local_addr()?, &config).await?;
+    let rooms = Rooms::build(plan, listener, Some(sandbox), meters::begin()?).await?;
     let (login, browser_login) = (rooms.login_url()?, rooms.login_url()?);
     let models = rooms.models.clone();
     let mut hall = Hall::open(rooms);
@@ -112,6 +113,32 @@ async fn listen(addr: SocketAddr, data_dir: &Path) -> anyhow::Result<TcpListener
         None => String::new(),
     };
     Err(anyhow::anyhow!("cannot listen on {addr}: {error}{help}"))
+}
+
+/// The origin of frames. Where nobody asked for an address, any port will do.
+async fn sandbox(
+    asked: Option<SocketAddr>,
+    hall: SocketAddr,
+    config: &Config,
+) -> anyhow::Result<TcpListener> {
+    if let Some(addr) = asked {
+        let bound = TcpListener::bind(addr).await;
+        return bound.with_context(|| format!("cannot listen on {addr} (--sandbox-listen)"));
+    }
+    // Whoever takes any free port for the one takes any for the other.
+    let port = match config.server.listen.port() {
+        0 => 0,
+        port => port.checked_add(1).unwrap_or_default(),
+    };
+    let addr = SocketAddr::new(hall.ip(), port);
+    match TcpListener::bind(addr).await {
+        Ok(listener) => Ok(listener),
+        Err(error) => {
+            tracing::warn!(%addr, %error, "apps and widgets are served from another port");
+            let any = TcpListener::bind(SocketAddr::new(hall.ip(), 0)).await;
+            any.context("cannot listen for the content of apps and widgets")
+        }
+    }
 }
 
 fn warn(args: &ServeArgs, addr: SocketAddr) {

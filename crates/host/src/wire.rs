@@ -55,6 +55,7 @@ impl Rooms {
     pub async fn build(
         plan: Plan,
         listener: TcpListener,
+        sandbox: Option<TcpListener>,
         metrics: Metrics,
     ) -> anyhow::Result<Self> {
         let Plan { data_dir, workspace, trust_loopback, drain, is_public, config } = plan;
@@ -104,7 +105,10 @@ impl Rooms {
             edge::Edge::new(host.clone(), servers.clone(), keys, settings, listener, metrics)?;
         let house = mcp::server::House::new(host.clone());
         let door = mcp::server::door(house, mcp::server::Limits::default());
-        let edge = edge.with_mcp(edge::Guest::new(door));
+        let mut edge = edge.with_mcp(edge::Guest::new(door));
+        if let Some(listener) = sandbox {
+            edge = edge.with_sandbox(listener)?;
+        }
         Ok(Self { host, models, servers, edge })
     }
 

@@ -45,13 +45,17 @@ pub enum Origin {
     Schedule {
         slug: String,
     },
+    /// Something in a window of its own.
+    App {
+        id: String,
+    },
 }
 
 impl Origin {
     /// Whether nobody waits at a screen for the answer.
     pub fn is_unattended(&self) -> bool {
         match self {
-            Self::User | Self::Applet { .. } => false,
+            Self::User | Self::Applet { .. } | Self::App { .. } => false,
             Self::Agent { .. } | Self::Schedule { .. } => true,
         }
     }

@@ -95,11 +95,19 @@ pub enum Shelf {
     Grants,
     /// Servers of tools that were added, and what was chosen for each.
     Servers,
+    /// What apps keep.
+    Apps,
 }
 
 impl Shelf {
-    pub const ALL: [Self; 5] =
-        [Self::Preferences, Self::Clients, Self::AppletState, Self::Grants, Self::Servers];
+    pub const ALL: [Self; 6] = [
+        Self::Preferences,
+        Self::Clients,
+        Self::AppletState,
+        Self::Grants,
+        Self::Servers,
+        Self::Apps,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -108,6 +116,7 @@ impl Shelf {
             Self::AppletState => "applet-state",
             Self::Grants => "grants",
             Self::Servers => "servers",
+            Self::Apps => "apps",
         }
     }
 }

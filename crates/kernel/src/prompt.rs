@@ -115,6 +115,7 @@ pub fn marked(message: &Message) -> String {
         Origin::Applet { slug } => format!("[applet:{slug}] {text}"),
         Origin::Agent { session } => format!("[agent:{session}] {text}"),
         Origin::Schedule { slug } => format!("[scheduler:{slug}] {text}"),
+        Origin::App { id } => format!("[app:{id}] {text}"),
     }
 }
 
@@ -358,6 +359,7 @@ mod tests {
         assert_eq!(text(Origin::Applet { slug: "calc".into() }), "[applet:calc] hi");
         assert_eq!(text(Origin::Agent { session: "s".into() }), "[agent:s] hi");
         assert_eq!(text(Origin::Schedule { slug: "daily".into() }), "[scheduler:daily] hi");
+        assert_eq!(text(Origin::App { id: "demo".into() }), "[app:demo] hi");
     }
 
     #[test]

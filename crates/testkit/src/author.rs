@@ -78,6 +78,7 @@ pub fn every_fact() -> Vec<Fact> {
     let applet = Origin::Applet { slug: "calc".into() };
     let agent = Origin::Agent { session: "another".into() };
     let schedule = Origin::Schedule { slug: "daily".into() };
+    let app = Origin::App { id: "demo".into() };
     let usage = Some(Usage { input_tokens: u64::MAX, cost: Some(0.25), ..Usage::default() });
     let mut facts = vec![
         Fact::Opened {
@@ -96,6 +97,7 @@ pub fn every_fact() -> Vec<Fact> {
         Fact::Said { message: Message::from_user(""), queued: None },
         Fact::Queued(message("later", applet, Some("first"))),
         Fact::Queued(message("even later", agent, None)),
+        Fact::Queued(message("from a window", app, None)),
         Fact::StepStarted { index: u32::MAX },
         Fact::Answered(Answer {
             step: Seq(9),

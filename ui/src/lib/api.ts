@@ -62,6 +62,20 @@ export function say(id: string, prompt: string, key: string): Promise<AcceptedAn
   return ask('POST', `${session(id)}/messages`, { prompt, queue: true }, { 'Idempotency-Key': key });
 }
 
+/** What can be opened in a frame. */
+export async function frameOffers(): Promise<FrameOffer[]> {
+  return (await ask<{ offers: FrameOffer[] }>('GET', '/api/frames')).offers;
+}
+
+export function openFrame(kind: string, id: string, sessionId: string): Promise<FrameTicket> {
+  return ask('POST', '/api/frames', { kind, id, sessionId: sessionId || null });
+}
+
+/** Also while the page is being left. */
+export function endFrame(frameId: string): Promise<unknown> {
+  return ask('DELETE', `/api/frames/${encodeURIComponent(frameId)}`, undefined, {}, { keepalive: true });
+}
+
 /** Tries until the server answers; a network that fails, or a gateway with nobody behind it, is no answer. */
 export async function insist<T>(attempt: () => Promise<T>, pause: (attempts: number) => Promise<void>): Promise<T> {
   for (let attempts = 0; ; attempts += 1) {

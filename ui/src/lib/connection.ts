@@ -1,6 +1,6 @@
 // The one socket to the server: follows a session, comes back for ever, and resumes where it stopped.
 import type { Place } from './place';
-import type { EventFrame, GlobalEvent, ServerFrame } from './wire';
+import type { EventFrame, FrameWord, GlobalEvent, ServerFrame } from './wire';
 
 export type Link = 'connecting' | 'open' | 'waiting';
 
@@ -10,6 +10,7 @@ export interface Listener {
   following(sessionId: string): void;
   event(frame: EventFrame): void;
   global(event: GlobalEvent): void;
+  frame?(word: FrameWord): void;
 }
 
 /** The world as the connection needs it; tests bring their own. */
@@ -64,6 +65,13 @@ export class Connection {
     this.followed = undefined;
   }
 
+  /** Passes on what is JSON already; false if nobody can hear it now. */
+  pass(text: string): boolean {
+    if (this.socket?.readyState !== 1) return false;
+    this.socket.send(text);
+    return true;
+  }
+
   /** Does not wait any longer: the network is back, or somebody is looking. */
   wake() {
     if (!this.socket) this.start();
@@ -96,6 +104,7 @@ export class Connection {
     const frame = JSON.parse(text) as ServerFrame;
     if (frame.type === 'globalEvent') this.listener.global(frame.event);
     if (frame.type === 'error') this.subscribeAgain();
+    if ('frameId' in frame) this.listener.frame?.(frame);
     if (frame.type !== 'event') return;
     const { followed } = this;
     if (followed?.sessionId === frame.sessionId && followed.place.reach(frame)) this.listener.event(frame);

@@ -372,8 +372,11 @@ function isOutcome(item: Item): boolean {
   return item.kind === 'answer' || item.kind === 'tool';
 }
 
-function origin(data: { source?: string; appletSlug?: string; fromSession?: string; scheduleSlug?: string }): string {
+type Source = { source?: string; appletSlug?: string; fromSession?: string; scheduleSlug?: string; appId?: string };
+
+function origin(data: Source): string {
   if (data.appletSlug) return `applet ${data.appletSlug}`;
+  if (data.appId) return `app ${data.appId}`;
   if (data.scheduleSlug) return `schedule ${data.scheduleSlug}`;
   if (data.fromSession) return 'another agent';
   return data.source && data.source !== 'user' ? data.source : '';

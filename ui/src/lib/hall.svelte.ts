@@ -2,6 +2,8 @@
 import * as api from './api';
 import { backoff, Connection, type Link } from './connection';
 import { empty, fold, marked, posted, resumed, settled, withdrawn, type Conversation } from './conversation';
+import { Frames } from '../frames/frames.svelte';
+import { Relay } from '../frames/relay';
 import { Inbox } from './inbox.svelte';
 import { Notifier } from './notify.svelte';
 import { Place } from './place';
@@ -25,6 +27,9 @@ export class Hall {
     rang: (approval) => this.notifier.tell(approval),
     refused: (error) => this.explain(error),
   });
+  private relay = new Relay((text) => this.connection.pass(text));
+  /** The windows beside the conversation. */
+  frames = new Frames(this.relay);
   link = $state<Link>('connecting');
   /** What the page shows beside the list of sessions. */
   view = $state<View>('chat');
@@ -54,6 +59,7 @@ export class Hall {
     following: () => this.again(),
     event: (frame) => this.heard(frame),
     global: (event) => this.news(event),
+    frame: (word) => this.relay.heard(word),
   });
 
   start() {
@@ -65,6 +71,7 @@ export class Hall {
       this.observeIfNew();
     });
     this.arrive();
+    this.frames.start(new URLSearchParams(location.search).get('app') ?? '');
     this.connection.start();
     void this.refresh();
     void this.inbox.refresh();
@@ -167,6 +174,7 @@ export class Hall {
   private show(id: string) {
     this.flush();
     this.current = id;
+    this.frames.turn(id);
     this.trouble = '';
     this.elsewhere = 0;
     this.standing = undefined;
@@ -257,6 +265,7 @@ export class Hall {
   private linked(link: Link) {
     this.link = link;
     if (link === 'open') this.signedOut = false;
+    if (link === 'open') this.relay.again();
     // What happened meanwhile was missed; and a refused socket does not say why, but a refused request does.
     if (link === 'connecting') return;
     void this.refresh();

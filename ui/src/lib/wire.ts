@@ -183,9 +183,34 @@ export type GlobalEvent =
   | { type: 'session.listChanged'; data: { reason: string; sessionId: string; unobservedCount?: number } }
   | { type: 'approvals.changed'; data: { sessionId: string; open: number } };
 
+/** What concerns one frame, which is a window whose content lives on another origin. */
+export type FrameWord =
+  | { type: 'frameMessage'; frameId: string; message: unknown }
+  | { type: 'frameError'; frameId: string; error: string }
+  | { type: 'frameHeld' | 'frameGone' | 'frameLost'; frameId: string };
+
+/** What can be opened in a frame. */
+export interface FrameOffer {
+  kind: 'app';
+  id: string;
+  title: string;
+  description: string;
+}
+
+/** A frame that was opened. */
+export interface FrameTicket {
+  frameId: string;
+  url: string;
+  sandbox: string;
+  allow: string;
+  title: string;
+  nonce: string;
+}
+
 export type ServerFrame =
   | EventFrame
   | { type: 'globalEvent'; event: GlobalEvent }
+  | FrameWord
   | { type: 'pong'; id?: string }
   | { type: 'error'; id?: string; error: string };
 
@@ -193,7 +218,7 @@ export type ServerFrame =
 export type KnownEvent =
   | Happened<
       'user.message',
-      { content: string; source?: string; appletSlug?: string; fromSession?: string; scheduleSlug?: string }
+      { content: string; source?: string; appletSlug?: string; fromSession?: string; scheduleSlug?: string; appId?: string }
     >
   | Happened<'assistant.turn_start', { turnId: string }>
   | Happened<'assistant.intent', { intent: string }>

@@ -52,6 +52,14 @@ pub enum Frame<'a> {
         id: Option<&'a Value>,
         error: &'a str,
     },
+    /// From now on this connection hears what is said to the frame.
+    #[serde(rename_all = "camelCase")]
+    FrameHeld { frame_id: &'a str },
+    /// There is no such frame, or no longer; another can be asked for.
+    #[serde(rename_all = "camelCase")]
+    FrameGone { frame_id: &'a str },
+    #[serde(rename_all = "camelCase")]
+    FrameError { frame_id: &'a str, error: &'a str },
 }
 
 #[derive(Serialize)]
@@ -200,6 +208,8 @@ pub enum Source<'a> {
     Agent { from_session: &'a str },
     #[serde(rename_all = "camelCase")]
     Scheduler { schedule_slug: &'a str },
+    #[serde(rename_all = "camelCase")]
+    App { app_id: &'a str },
 }
 
 #[derive(Serialize)]

@@ -30,6 +30,13 @@ pub enum Wish {
     Ping {
         id: Option<Value>,
     },
+    HoldFrame {
+        frame: String,
+    },
+    FrameMessage {
+        frame: String,
+        message: Value,
+    },
     /// Says nothing, and is answered with nothing.
     Nothing,
 }
@@ -83,6 +90,12 @@ fn understand(mut frame: Map<String, Value>, id: Option<Value>) -> Result<Wish, 
         },
         "getState" => Ok(Wish::GetState { place: place(&frame)?, id }),
         "ping" => Ok(Wish::Ping { id }),
+        "holdFrame" => Ok(Wish::HoldFrame { frame: frame_id(&frame, "holdFrame")? }),
+        "frameMessage" => {
+            let name = frame_id(&frame, "frameMessage")?;
+            let message = frame.remove("message").ok_or("message is required for frameMessage")?;
+            Ok(Wish::FrameMessage { frame: name, message })
+        }
         "sendMessage" => Err("Use POST /api/sessions/:id/messages instead".to_owned()),
         other => Err(format!("Unknown message type: {other}")),
     }
@@ -96,6 +109,10 @@ fn text(frame: &Map<String, Value>, name: &str) -> Result<Option<String>, String
         Some(Value::String(text)) => Ok(Some(text.clone())),
         Some(_) => Err(format!("{name} must be a string")),
     }
+}
+
+fn frame_id(frame: &Map<String, Value>, kind: &str) -> Result<String, String> {
+    text(frame, "frameId")?.ok_or_else(|| format!("frameId is required for {kind}"))
 }
 
 fn place(frame: &Map<String, Value>) -> Result<Place, String> {
@@ -161,6 +178,13 @@ mod tests {
             (r#"{"type":"subscribe","sessionId":"s","deltas":"all"}"#, "Invalid deltas: all"),
             (r#"{"type":"subscribe","sessionId":"s","deltas":1}"#, "Invalid deltas: 1"),
             (r#"{"type":"setState","data":[1]}"#, "Invalid state object"),
+            (r#"{"type":"holdFrame"}"#, "frameId is required for holdFrame"),
+            (r#"{"type":"holdFrame","frameId":1}"#, "frameId must be a string"),
+            (r#"{"type":"frameMessage","message":1}"#, "frameId is required for frameMessage"),
+            (
+                r#"{"type":"frameMessage","frameId":"f"}"#,
+                "message is required for frameMessage",
+            ),
         ] {
             assert_eq!(error(frame), (None, text.to_owned()), "{frame}");
         }

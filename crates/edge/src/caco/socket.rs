@@ -22,13 +22,18 @@ use tokio::sync::broadcast::{
     self,
     error::{RecvError, TryRecvError},
 };
+use uuid::Uuid;
 
 use super::{
     frames::Frame,
     hear::{Complaint, Place, Wish, hear},
     say::{self, Deltas, Line},
 };
-use crate::{App, socket::Dialect};
+use crate::{
+    App,
+    frames::{HearError, outbox::Outbox},
+    socket::Dialect,
+};
 
 /// How many frames are gathered before they are sent off together.
 const GATHER: usize = 512;
@@ -51,6 +56,8 @@ pub struct Connection {
     histories: VecDeque<History>,
     /// News that belongs behind facts of the watched session not yet told.
     held: Vec<News>,
+    /// What is said to the frames that this page shows.
+    windows: Arc<Outbox>,
     out: Vec<Utf8Bytes>,
 }
 
@@ -90,6 +97,7 @@ impl Connection {
             awaited: None,
             histories: VecDeque::new(),
             held: Vec::new(),
+            windows: Arc::default(),
             out: Vec::new(),
         }
     }
@@ -120,8 +128,32 @@ impl Connection {
                 let data = state.map_err(|error| complain(id.clone(), &error))?;
                 self.answer(&Frame::State { id: id.as_ref(), data: &data });
             }
+            Wish::HoldFrame { frame } => self.hold(&frame),
+            Wish::FrameMessage { frame, message } => self.pass_on(&frame, message),
         }
         Ok(())
+    }
+
+    fn hold(&mut self, frame: &str) {
+        let frames = &self.app.frames;
+        let held =
+            Uuid::try_parse(frame).is_ok_and(|id| frames.hold(id, self.number, &self.windows));
+        self.answer(&if held {
+            Frame::FrameHeld { frame_id: frame }
+        } else {
+            Frame::FrameGone { frame_id: frame }
+        });
+    }
+
+    fn pass_on(&mut self, frame: &str, message: Value) {
+        let id = Uuid::try_parse(frame).map_err(|_| HearError::Gone);
+        match id.and_then(|id| self.app.frames.hear(id, self.number, message)) {
+            Ok(()) | Err(HearError::StillTooFast) => (),
+            Err(HearError::Gone) => self.answer(&Frame::FrameGone { frame_id: frame }),
+            Err(error) => {
+                self.answer(&Frame::FrameError { frame_id: frame, error: &error.to_string() });
+            }
+        }
     }
 
     async fn key(&self, place: Place, id: Option<&Value>) -> Result<AppletKey, Complaint> {
@@ -340,6 +372,12 @@ impl Connection {
     }
 }
 
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.app.frames.leave(self.number);
+    }
+}
+
 impl Dialect for Connection {
     async fn hear(&mut self, frame: &[u8]) {
         let obeyed = match hear(frame) {
@@ -370,6 +408,7 @@ impl Dialect for Connection {
                     Err(RecvError::Closed) => std::future::pending().await,
                 },
                 heard = next(watched) => self.tell(heard),
+                lines = self.windows.take() => self.out.extend(lines),
                 heard = history => self.tell_history(heard),
             }
         }

@@ -20,7 +20,7 @@ const ORIGIN: &str = "Origin not allowed";
 const SITE: &str = "requests from other sites are not allowed";
 
 /// Every route of the API, as a stranger might try it.
-pub const ROUTES: [(&str, &str); 24] = [
+pub const ROUTES: [(&str, &str); 27] = [
     ("GET", "/api/session"),
     ("GET", "/api/sessions"),
     ("POST", "/api/sessions"),
@@ -36,6 +36,9 @@ pub const ROUTES: [(&str, &str); 24] = [
     ("GET", "/api/grants"),
     ("DELETE", "/api/grants/S"),
     ("GET", "/api/tasks"),
+    ("GET", "/api/frames"),
+    ("POST", "/api/frames"),
+    ("DELETE", "/api/frames/S"),
     ("GET", "/api/preferences"),
     ("POST", "/api/preferences"),
     ("GET", "/api/log?session=S"),

@@ -6,6 +6,7 @@ mod applets;
 mod bad_input;
 mod budgets;
 mod common;
+mod frames;
 mod inbox;
 mod mcp;
 mod messages;

@@ -129,7 +129,7 @@ pub async fn own(data_dir: PathBuf, workspace: &Path) -> anyhow::Result<Rooms> {
     let plan = Plan { data_dir, workspace, trust_loopback: false, drain: DRAIN, is_public, config };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     // Nobody reads the counters of so short a life.
-    let rooms = Rooms::build(plan, listener, Arc::new(String::new)).await?;
+    let rooms = Rooms::build(plan, listener, None, Arc::new(String::new)).await?;
     // Who comes later is not asked for anything.
     tokio::time::timeout(GATHERING, rooms.began()).await.ok();
     Ok(rooms)

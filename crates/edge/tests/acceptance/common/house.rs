@@ -28,6 +28,7 @@ pub struct House {
 struct Server {
     runtime: Runtime,
     address: SocketAddr,
+    sandbox: SocketAddr,
     login_url: String,
     stop: oneshot::Sender<()>,
     stopped: oneshot::Receiver<()>,
@@ -102,20 +103,27 @@ impl House {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let edge =
                 Edge::new(host, servers, keys, settings, listener, Arc::new(String::new)).unwrap();
-            let edge = edge.with_mcp(mounted::guest());
+            let frames = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let sandbox = frames.local_addr().unwrap();
+            let edge = edge.with_mcp(mounted::guest()).with_sandbox(frames).unwrap();
             let (address, login_url) = (edge.address(), edge.login_url().unwrap());
             tokio::spawn(async move {
                 edge.serve(async { drop(stopping.await) }).await.unwrap();
                 finished.send(()).ok();
             });
-            (address, login_url)
+            (address, sandbox, login_url)
         });
-        let (address, login_url) = started.await.unwrap();
-        self.server = Some(Server { runtime, address, login_url, stop, stopped });
+        let (address, sandbox, login_url) = started.await.unwrap();
+        self.server = Some(Server { runtime, address, sandbox, login_url, stop, stopped });
     }
 
     pub fn address(&self) -> SocketAddr {
         self.server.as_ref().unwrap().address
+    }
+
+    /// Where the content of frames is served.
+    pub fn sandbox(&self) -> SocketAddr {
+        self.server.as_ref().unwrap().sandbox
     }
 
     /// The path and query of the printed login address.

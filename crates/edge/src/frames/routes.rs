@@ -1,0 +1,164 @@
+//! Asking for a frame, and being done with it.
+
+use std::sync::Arc;
+
+use axum::{
+    Json as Reply,
+    extract::{Path, State},
+    http::{HeaderMap, header},
+};
+use kernel::update::SessionId;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::{OpenError, Opened};
+use crate::{
+    App,
+    error::{ApiError, ErrorBody},
+    extract::{self, Json},
+    near::{did_you_mean, near},
+};
+
+#[derive(Serialize, ToSchema)]
+pub struct Offers {
+    offers: Vec<Offered>,
+}
+
+/// What can be opened in a frame.
+#[derive(Serialize, ToSchema)]
+struct Offered {
+    #[schema(example = "app")]
+    kind: &'static str,
+    #[schema(example = "demo")]
+    id: String,
+    title: String,
+    description: String,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NewFrame {
+    #[schema(example = "app")]
+    kind: String,
+    #[schema(example = "demo")]
+    id: String,
+    /// The session it speaks in.
+    #[serde(default, deserialize_with = "extract::text")]
+    session_id: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NewTicket {
+    #[schema(value_type = String)]
+    frame_id: Uuid,
+    /// On another origin, and good for as long as the frame is.
+    url: String,
+    /// For the attribute `sandbox` of the iframe.
+    #[schema(example = "allow-scripts allow-forms")]
+    sandbox: String,
+    /// For its attribute `allow`.
+    allow: String,
+    title: String,
+    /// The word by which its documents are known: `{"type":"megaron:hello","nonce":…}`.
+    nonce: String,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Ended {
+    ok: bool,
+}
+
+/// What can be opened in a frame
+#[utoipa::path(get, path = "/api/frames", tag = "frames",
+    responses((status = 200, body = Offers)))]
+pub async fn offers(State(app): State<Arc<App>>) -> Reply<Offers> {
+    let offered = |offer: &super::tenant::Offer| Offered {
+        kind: offer.kind,
+        id: offer.id.clone(),
+        title: offer.title.clone(),
+        description: offer.description.clone(),
+    };
+    let served = if app.frames.is_served() { app.frames.tenants() } else { &[] };
+    Reply(Offers { offers: served.iter().map(|it| offered(it.offer())).collect() })
+}
+
+/// Open a frame
+///
+/// Its content is at `url`, on another origin, where neither cookies nor keys count. It ends with
+/// the server, or when there are more than 256: then the one goes that nobody shows and that was
+/// not looked at for longest.
+#[utoipa::path(post, path = "/api/frames", tag = "frames", request_body = NewFrame,
+    responses((status = 200, body = NewTicket), (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+pub async fn open(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    Json(NewFrame { kind, id, session_id }): Json<NewFrame>,
+) -> Result<Reply<NewTicket>, ApiError> {
+    if !app.frames.is_served() {
+        return Err(ApiError::not_found("this server shows no frames"));
+    }
+    let host = headers.get(header::HOST).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let origin = app.frames.origin(host).ok_or_else(|| {
+        ApiError::bad_request(
+            "frames need a host name or an IPv4 address: come by one of those instead",
+        )
+    })?;
+    let tenant = app.frames.tenant(&kind, &id).ok_or_else(|| unknown(&app, &kind, &id))?;
+    let session = session_id.as_deref().map(|text| session(&app, text)).transpose()?;
+    // Whoever is reached by a proxy that speaks TLS is reached under the same name.
+    let ancestor = format!("http://{host} https://{host}");
+    let opened = app.frames.open(tenant, session, ancestor)?;
+    let Opened { id, ticket, nonce, site } = opened;
+    let face = site.face();
+    Ok(Reply(NewTicket {
+        frame_id: id,
+        url: format!("{origin}/f/{ticket}/"),
+        sandbox: face.sandbox(),
+        allow: face.allow(),
+        title: face.title.clone(),
+        nonce,
+    }))
+}
+
+/// End a frame
+#[utoipa::path(delete, path = "/api/frames/{id}", tag = "frames",
+    params(("id" = String, Path, description = "The `frameId`.")),
+    responses((status = 200, body = Ended), (status = 404, body = ErrorBody)))]
+pub async fn end(
+    State(app): State<Arc<App>>,
+    Path(text): Path<String>,
+) -> Result<Reply<Ended>, ApiError> {
+    let ended = Uuid::try_parse(&text).is_ok_and(|id| app.frames.end(id));
+    if !ended {
+        return Err(ApiError::not_found(format!("Frame not found: {text}")));
+    }
+    Ok(Reply(Ended { ok: true }))
+}
+
+fn session(app: &App, text: &str) -> Result<SessionId, ApiError> {
+    let known = SessionId::parse(text).filter(|id| app.host.roster.get(*id).is_some());
+    known.ok_or_else(|| ApiError::no_session(text))
+}
+
+fn unknown(app: &App, kind: &str, id: &str) -> ApiError {
+    let tenants = app.frames.tenants();
+    let known = tenants.iter().filter(|it| it.offer().kind == kind);
+    let known: Vec<&str> = known.map(|it| it.offer().id.as_str()).collect();
+    if known.is_empty() {
+        return ApiError::bad_request(format!("no kind of frame is called `{kind}`; `app` is one"));
+    }
+    let hint = did_you_mean(&near(id, known));
+    ApiError::not_found(format!("no app is called `{id}`{hint}"))
+}
+
+impl From<OpenError> for ApiError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::TooMany => Self::conflict(error.to_string()),
+            OpenError::Chance(_) => Self::internal(error.to_string()),
+        }
+    }
+}

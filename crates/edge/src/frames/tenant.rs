@@ -1,0 +1,90 @@
+//! Whoever lives behind frames: what they show, and how they are spoken with.
+
+use std::sync::{Arc, Weak};
+
+use futures::future::BoxFuture;
+use kernel::update::SessionId;
+use serde_json::Value;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+use super::{Frames, outbox::Word};
+use crate::sandbox::site::Site;
+
+/// What can be opened, as the person chooses from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Who speaks with its frames: `app`, and others to come.
+    pub kind: &'static str,
+    pub id: String,
+    pub title: String,
+    pub description: String,
+}
+
+pub trait Tenant: Send + Sync {
+    fn offer(&self) -> &Offer;
+
+    fn site(&self) -> Arc<dyn Site>;
+
+    /// A page shows the frame, perhaps not for the first time: what it needs to know is told now.
+    fn shown<'a>(&'a self, frame: &'a Speaker) -> BoxFuture<'a, Result<(), String>>;
+
+    /// The frame said something. What is wrong with it is told to the frame.
+    fn heard<'a>(
+        &'a self,
+        frame: &'a Speaker,
+        message: Value,
+    ) -> BoxFuture<'a, Result<(), String>>;
+}
+
+#[derive(Debug)]
+pub enum Said {
+    Shown,
+    Message(Value),
+}
+
+/// Listens to one frame until it ends, to one thing after another.
+pub async fn listen(tenant: Arc<dyn Tenant>, speaker: Speaker, mut said: mpsc::Receiver<Said>) {
+    while let Some(said) = said.recv().await {
+        let answered = match said {
+            Said::Shown => tenant.shown(&speaker).await,
+            Said::Message(message) => tenant.heard(&speaker, message).await,
+        };
+        if let Err(error) = answered {
+            speaker.complain(&error);
+        }
+    }
+}
+
+/// One frame, as its tenant speaks with it.
+pub struct Speaker {
+    /// Weak, or a frame would keep alive what keeps it.
+    frames: Weak<Frames>,
+    frame: Uuid,
+    pub session: Option<SessionId>,
+}
+
+impl Speaker {
+    pub fn new(frames: Weak<Frames>, frame: Uuid, session: Option<SessionId>) -> Self {
+        Self { frames, frame, session }
+    }
+
+    pub fn tell(&self, message: &Value) {
+        if let Some(frames) = self.frames.upgrade() {
+            frames.tell(self.frame, &Word::Message(message));
+        }
+    }
+
+    /// To this frame and all others of the same tenant.
+    pub fn tell_all(&self, message: &Value) {
+        if let Some(frames) = self.frames.upgrade() {
+            frames.tell_all(self.frame, &Word::Message(message));
+        }
+    }
+
+    fn complain(&self, error: &str) {
+        if let Some(frames) = self.frames.upgrade() {
+            frames.tell(self.frame, &Word::Error(error));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+// One frame's line to the page: knows our documents by their word, keeps them within limits, and passes messages on.
+import { Allowance, written } from './limits';
+import type { Look } from './look';
+
+/** What the frame's surroundings do for it. */
+export interface Ends {
+  /** To the document in the frame. */
+  post(message: unknown): void;
+  /** To the server, as JSON. */
+  pass(text: string): void;
+  /** A document of ours is there, and knows nothing yet. */
+  greeted(): void;
+  /** The document told its height. */
+  tall(height: number): void;
+  state(state: LineState): void;
+  now(): number;
+}
+
+/** Before its word; with it; after it went elsewhere; after it was put out. */
+export type LineState = 'loading' | 'ready' | 'strayed' | 'flooding';
+
+export class Line {
+  private state: LineState = 'loading';
+  /** Whether the document that speaks has given the word. */
+  private known = false;
+  /** Whether the word was given since a document was last there whole. */
+  private fresh = false;
+  private allowance: Allowance;
+
+  constructor(
+    private nonce: string,
+    private ends: Ends,
+    private look: () => Look,
+    private visible: () => boolean,
+  ) {
+    this.allowance = new Allowance(ends.now());
+  }
+
+  /** Something came from the frame itself; whoever calls has made sure of that. */
+  heard(message: unknown) {
+    if (this.state === 'flooding') return;
+    const verdict = this.allowance.spend(this.ends.now());
+    if (verdict === 'flood') return this.become('flooding');
+    if (verdict === 'too fast') this.complain('messages come too fast; those that came meanwhile were dropped');
+    if (verdict !== 'fine') return;
+    const kind = typeOf(message);
+    if (kind === 'megaron:hello') return this.hello(message as { nonce?: unknown });
+    if (this.state !== 'ready') return;
+    if (kind === 'megaron:leaving') this.known = false;
+    if (kind === 'megaron:size') return this.size((message as { height?: unknown }).height);
+    if (kind.startsWith('megaron:')) return;
+    // Between one document and the next nobody is known.
+    if (!this.known) return;
+    const text = written(message);
+    if ('error' in text) this.complain(text.error);
+    else this.ends.pass(text.text);
+  }
+
+  /** A document is there whole. One of ours has given its word by now. */
+  loaded() {
+    if (this.state === 'flooding') return;
+    if (!this.fresh) {
+      this.known = false;
+      this.become('strayed');
+    }
+    this.fresh = false;
+  }
+
+  /** From the server, for the document. */
+  told(message: unknown) {
+    // What the page says of itself bears its name, and nobody else's words may.
+    if (this.state === 'ready' && !typeOf(message).startsWith('megaron:')) this.ends.post(message);
+  }
+
+  complain(error: string) {
+    if (this.state === 'ready') this.ends.post({ type: 'megaron:error', error });
+  }
+
+  restyle() {
+    if (this.state === 'ready') this.ends.post({ type: 'megaron:theme', theme: this.look() });
+  }
+
+  reveal() {
+    if (this.state === 'ready') this.ends.post({ type: 'megaron:visible', visible: this.visible() });
+  }
+
+  private hello({ nonce }: { nonce?: unknown }) {
+    if (nonce !== this.nonce) return;
+    this.known = this.fresh = true;
+    this.become('ready');
+    this.ends.post({ type: 'megaron:welcome', theme: this.look(), visible: this.visible() });
+    this.ends.greeted();
+  }
+
+  private size(height: unknown) {
+    if (typeof height === 'number' && Number.isFinite(height)) this.ends.tall(height);
+  }
+
+  private become(state: LineState) {
+    if (state === this.state) return;
+    this.state = state;
+    this.ends.state(state);
+  }
+}
+
+function typeOf(message: unknown): string {
+  const type = typeof message === 'object' && message !== null ? (message as { type?: unknown }).type : undefined;
+  return typeof type === 'string' ? type : '';
+}
