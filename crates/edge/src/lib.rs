@@ -1,5 +1,6 @@
 //! Megaron's doors: HTTP and WebSocket, who may use them, and one folder per dialect spoken there.
 
+mod applet;
 mod auth;
 mod briefing;
 mod caco;
@@ -137,7 +138,8 @@ impl Edge {
         let listen = listener.local_addr()?;
         let (frames, names) = (self.app.frames.clone(), self.settings.allowed_hosts.clone());
         frames.serve_at(listen);
-        self.sandbox = Some((listener, Sandbox { frames, listen, names }));
+        let api = applet::gate::Gate::new(self.app.clone());
+        self.sandbox = Some((listener, Sandbox { frames, listen, names, api }));
         Ok(self)
     }
 

@@ -14,6 +14,7 @@ use std::{
 use anyhow::Context as _;
 use kernel::{
     approvals::Grant,
+    gallery::Gallery,
     host::Host,
     ports::{Agents, Briefing, Clock, Ports},
     toolbox::{Caller, Toolbox},
@@ -47,6 +48,8 @@ pub struct Plan {
 pub struct Rooms {
     pub host: Arc<Host>,
     pub models: Arc<Lineup>,
+    /// Notified when it should be started anew.
+    pub restarts: tools::Restarts,
     servers: Arc<mcp::client::House>,
     edge: edge::Edge,
 }
@@ -71,6 +74,9 @@ impl Rooms {
         tools::add_all(&toolbox, clock.clone(), briefing.clone());
         tools::shell::add(&toolbox, shell(&data_dir, &config.shell));
         tools::web_fetch::add(&toolbox, fetching(&config.web));
+        let gallery: Arc<dyn Gallery> =
+            apps::Folders::open(&other_applets(), data_dir.join(APPLETS));
+        let changes = gallery.changes();
         let ports = Ports {
             log: store.clone(),
             catalog: store.clone(),
@@ -85,11 +91,18 @@ impl Rooms {
             tools: Arc::new(toolbox),
             clock,
             briefing,
+            gallery,
             workspace,
         };
         let host = Host::start(ports, config.house()).await?;
         lend(&host, &config.shell.allow);
         tools::add_social(&host);
+        tools::add_applets(&host);
+        tokio::spawn(kernel::gallery::announce(changes, host.roster.clone()));
+        let restarts = tools::Restarts::default();
+        if is_public {
+            tools::add_restart(&host, restarts.clone());
+        }
         let callback =
             format!("http://{}/api/mcp/callback", place::reachable(listener.local_addr()?));
         let lenders = lenders(&config)?;
@@ -109,7 +122,7 @@ impl Rooms {
         if let Some(listener) = sandbox {
             edge = edge.with_sandbox(listener)?;
         }
-        Ok(Self { host, models, servers, edge })
+        Ok(Self { host, models, restarts, servers, edge })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -133,6 +146,23 @@ impl Rooms {
         self.servers.close().await;
         served
     }
+}
+
+/// Where the owner's applets are, in the data directory.
+const APPLETS: &str = "applets";
+
+/// Folders of applets that are read and never written.
+fn other_applets() -> Vec<PathBuf> {
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    home.map(|home| home.join(".caco/applets")).into_iter().collect()
+}
+
+/// What is wrong with applets, each with its folder.
+pub fn applet_problems(data_dir: &Path) -> Vec<(PathBuf, String)> {
+    let mut folders = other_applets();
+    folders.push(data_dir.join(APPLETS));
+    let problems = apps::Folders::problems(&folders).into_iter();
+    problems.map(|apps::Problem { folder, what }| (folder, what)).collect()
 }
 
 /// Between the server and a command: see [`tools::sandbox`].

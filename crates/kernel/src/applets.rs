@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
+use uuid::Uuid;
 
 use crate::{
     ports::{Catalog, Shelf, StoreError},
@@ -19,6 +20,14 @@ pub const STATE_BYTES: usize = 1 << 20;
 pub struct AppletKey {
     pub session: Option<SessionId>,
     pub slug: Option<String>,
+}
+
+/// Who says something, and need not hear it again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Teller {
+    /// The connection.
+    pub from: Option<u64>,
+    pub frame: Option<Uuid>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -80,11 +89,11 @@ impl Applets {
         key: &AppletKey,
         data: Map<String, Value>,
         session: Option<SessionId>,
-        from: Option<u64>,
+        Teller { from, frame }: Teller,
     ) -> Result<(), AppletError> {
         self.merge(key, data.clone()).await?;
         let (slug, data) = (key.slug.clone(), Arc::new(Value::Object(data)));
-        self.roster.tell(News::AppletState { session, slug, data, from });
+        self.roster.tell(News::AppletState { session, slug, data, from, frame });
         Ok(())
     }
 
@@ -92,7 +101,7 @@ impl Applets {
     /// anybody could have seen it.
     pub fn show(&self, session: Option<SessionId>, data: Map<String, Value>) -> bool {
         let data = Arc::new(Value::Object(data));
-        self.roster.tell(News::AppletState { session, slug: None, data, from: None });
+        self.roster.tell(News::AppletState { session, slug: None, data, from: None, frame: None });
         Arc::strong_count(&self.audience) > 1
     }
 

@@ -16,6 +16,7 @@ pub mod gallery;
 pub mod guard;
 pub mod host;
 pub mod inbox;
+pub mod leave;
 pub mod ledger;
 mod message;
 pub mod ports;

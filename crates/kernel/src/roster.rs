@@ -36,6 +36,8 @@ pub enum News {
         slug: Option<String>,
         data: Arc<Value>,
         from: Option<u64>,
+        /// The frame that changed it, if one did.
+        frame: Option<Uuid>,
     },
     /// The files of an applet changed, or it came or went.
     AppletChanged { slug: String },

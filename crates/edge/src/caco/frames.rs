@@ -54,12 +54,19 @@ pub enum Frame<'a> {
     },
     /// From now on this connection hears what is said to the frame.
     #[serde(rename_all = "camelCase")]
-    FrameHeld { frame_id: &'a str },
+    FrameHeld {
+        frame_id: &'a str,
+    },
     /// There is no such frame, or no longer; another can be asked for.
     #[serde(rename_all = "camelCase")]
-    FrameGone { frame_id: &'a str },
+    FrameGone {
+        frame_id: &'a str,
+    },
     #[serde(rename_all = "camelCase")]
-    FrameError { frame_id: &'a str, error: &'a str },
+    FrameError {
+        frame_id: &'a str,
+        error: &'a str,
+    },
 }
 
 #[derive(Serialize)]

@@ -181,10 +181,7 @@ mod tests {
             (r#"{"type":"holdFrame"}"#, "frameId is required for holdFrame"),
             (r#"{"type":"holdFrame","frameId":1}"#, "frameId must be a string"),
             (r#"{"type":"frameMessage","message":1}"#, "frameId is required for frameMessage"),
-            (
-                r#"{"type":"frameMessage","frameId":"f"}"#,
-                "message is required for frameMessage",
-            ),
+            (r#"{"type":"frameMessage","frameId":"f"}"#, "message is required for frameMessage"),
         ] {
             assert_eq!(error(frame), (None, text.to_owned()), "{frame}");
         }

@@ -1,6 +1,6 @@
 //! The Caco API: sessions, messages and the socket that tells of them.
 
-mod applets;
+pub mod applets;
 mod approvals;
 mod asked;
 mod budgets;

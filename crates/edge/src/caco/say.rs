@@ -20,8 +20,8 @@ use super::{
         ToolRequest as Requested, ToolResult,
     },
     names::{
-        BUDGET, CONTEXT, INTENT, PRINTED, PROGRESS, REASONING, RELOAD, RETRY, TEXT, UNRECORDED, derive,
-        event_id, hash, message_id, reasoning_id,
+        BUDGET, CONTEXT, INTENT, PRINTED, PROGRESS, REASONING, RELOAD, RETRY, TEXT, UNRECORDED,
+        derive, event_id, hash, message_id, reasoning_id,
     },
     tasks,
 };
@@ -352,7 +352,7 @@ pub fn news(news: &News) -> Line {
     };
     match news {
         // Between tabs nothing is said of the session: whoever hears it is there.
-        News::AppletState { session, slug, data, from } => {
+        News::AppletState { session, slug, data, from, .. } => {
             let session_id = session.filter(|_| from.is_none());
             write(&Frame::StateUpdate { session_id, applet_slug: slug.as_deref(), data })
         }

@@ -11,7 +11,7 @@ use std::{
 
 use axum::extract::ws::Utf8Bytes;
 use kernel::{
-    applets::{AppletKey, Seat},
+    applets::{AppletKey, Seat, Teller},
     feed::{Feed, Heard},
     host::OpenError,
     roster::{Change, News},
@@ -119,7 +119,8 @@ impl Connection {
                 let key = self.key(place, id.as_ref()).await?;
                 // Without a subscription it is told to those who have none either.
                 let told = if named { key.session } else { self.watched() };
-                let pushed = self.app.host.applets.push(&key, data, told, Some(self.number)).await;
+                let teller = Teller { from: Some(self.number), frame: None };
+                let pushed = self.app.host.applets.push(&key, data, told, teller).await;
                 pushed.map_err(|error| complain(id, &error))?;
             }
             Wish::GetState { place, id } => {

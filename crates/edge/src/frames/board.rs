@@ -56,15 +56,17 @@ enum Wish {
 
 impl Board {
     pub fn new(host: Arc<Host>) -> Self {
-        let face =
-            Face { title: TITLE.to_owned(), flags: Flag::ALL.to_vec(), ..Face::default() };
+        let face = Face { title: TITLE.to_owned(), flags: Flag::ALL.to_vec(), ..Face::default() };
         let offer = Offer {
             kind: "app",
             id: ID.to_owned(),
             title: TITLE.to_owned(),
             description: "Keep notes, and tell them to the agent".to_owned(),
         };
-        let site = Arc::new(Embedded { face, files: <Files as RustEmbed>::get as fn(&str) -> Option<EmbeddedFile> });
+        let site = Arc::new(Embedded {
+            face,
+            files: <Files as RustEmbed>::get as fn(&str) -> Option<EmbeddedFile>,
+        });
         Self { host, offer, site, changing: Mutex::default() }
     }
 

@@ -153,9 +153,31 @@ mod tests {
     /// Pieces of which documents are made, and some of which they should not be.
     fn pieces() -> impl Strategy<Value = String> {
         let piece = prop::sample::select(vec![
-            "<!doctype html>", "<html>", "<html a='", "<head", "<head>", ">", "\"", "'", "=", "<!--",
-            "-->", "--!>", "<!", "<?", "<script>", "</script>", "<body>", "</head>", " ", "\n", "\0",
-            "\u{feff}", "text", "é", "/",
+            "<!doctype html>",
+            "<html>",
+            "<html a='",
+            "<head",
+            "<head>",
+            ">",
+            "\"",
+            "'",
+            "=",
+            "<!--",
+            "-->",
+            "--!>",
+            "<!",
+            "<?",
+            "<script>",
+            "</script>",
+            "<body>",
+            "</head>",
+            " ",
+            "\n",
+            "\0",
+            "\u{feff}",
+            "text",
+            "é",
+            "/",
         ]);
         prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
     }

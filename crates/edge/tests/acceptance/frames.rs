@@ -53,7 +53,10 @@ fn told_error(frame: &Frame, text: &str) -> Value {
 }
 
 fn is_nothing(reply: &Reply) {
-    assert_eq!((reply.status, reply.text().as_str()), (404, "There is nothing here, or no longer."));
+    assert_eq!(
+        (reply.status, reply.text().as_str()),
+        (404, "There is nothing here, or no longer.")
+    );
 }
 
 #[tokio::test]
@@ -64,8 +67,7 @@ async fn a_ticket_leads_to_content_with_its_policy_and_nothing_of_the_owners() {
         "description": "Keep notes, and tell them to the agent" });
     assert_eq!((status, offers), (200, json!({ "offers": [offer] })));
 
-    let (status, answer) =
-        house.post("/api/frames", json!({ "kind": "app", "id": "demo" })).await;
+    let (status, answer) = house.post("/api/frames", json!({ "kind": "app", "id": "demo" })).await;
     assert_eq!(status, 200);
     let flags = "allow-scripts allow-forms allow-popups allow-modals allow-downloads";
     assert_eq!(answer["sandbox"], flags);
@@ -137,11 +139,35 @@ async fn nothing_is_served_without_a_good_ticket() {
         format!("/?ticket={ticket}"),
     ];
     let traversals = [
-        "nothing.js", "..", "../", "../../", "../key", "../../key", "%2e%2e/key", "%2e%2e%2fkey",
-        "..%2f..%2fkey", "..%5c..%5ckey", "..\\key", "%252e%252e%252fkey", "//etc/passwd",
-        "/etc/passwd", "%2fetc%2fpasswd", "./index.html", "a/../index.html", ".git/config",
-        "index.html/", "index.html%00.js", "%c0%ae%c0%ae/key", "%ff", "__megaron/", "__megaron",
-        "__megaron/../index.html", "index.html%20", "~root", "C:%5ckey", "file:///etc/passwd",
+        "nothing.js",
+        "..",
+        "../",
+        "../../",
+        "../key",
+        "../../key",
+        "%2e%2e/key",
+        "%2e%2e%2fkey",
+        "..%2f..%2fkey",
+        "..%5c..%5ckey",
+        "..\\key",
+        "%252e%252e%252fkey",
+        "//etc/passwd",
+        "/etc/passwd",
+        "%2fetc%2fpasswd",
+        "./index.html",
+        "a/../index.html",
+        ".git/config",
+        "index.html/",
+        "index.html%00.js",
+        "%c0%ae%c0%ae/key",
+        "%ff",
+        "__megaron/",
+        "__megaron",
+        "__megaron/../index.html",
+        "index.html%20",
+        "~root",
+        "C:%5ckey",
+        "file:///etc/passwd",
     ];
     wrong.extend(traversals.iter().map(|it| format!("{}{it}", frame.path)));
     for path in wrong {
@@ -177,7 +203,9 @@ async fn tickets_die_with_the_server() {
 async fn the_two_origins_have_nothing_in_common() {
     let house = House::new([]).await;
     let frame = open(&house, None).await;
-    for path in ["/", "/api/sessions", "/api/frames", "/login", "/healthz", "/metrics", "/mcp", "/ws"] {
+    for path in
+        ["/", "/api/sessions", "/api/frames", "/login", "/healthz", "/metrics", "/mcp", "/ws"]
+    {
         let ask = fetch(&house, "GET", path).header("authorization", &house.bearer());
         is_nothing(&ask.send().await);
     }
@@ -191,7 +219,11 @@ async fn the_two_origins_have_nothing_in_common() {
     let cookie = format!("megaron_{}=anything", house.address().port());
     let dressed = fetch(&house, "GET", &frame.path).header("cookie", &cookie);
     let dressed = dressed.header("authorization", &house.bearer()).send().await;
-    assert_eq!((plain.status, &plain.body), (dressed.status, &dressed.body), "nobody looks at keys");
+    assert_eq!(
+        (plain.status, &plain.body),
+        (dressed.status, &dressed.body),
+        "nobody looks at keys"
+    );
 }
 
 #[tokio::test]
@@ -246,10 +278,19 @@ async fn the_address_of_a_frame_follows_the_name_of_the_page() {
 async fn a_frame_that_cannot_be_opened_says_why() {
     let house = House::new([]).await;
     for (wish, answer) in [
-        (json!({ "kind": "app", "id": "dmo" }), (404, "no app is called `dmo`; did you mean `demo`?")),
-        (json!({ "kind": "ship", "id": "demo" }), (400, "no kind of frame is called `ship`; `app` is one")),
+        (
+            json!({ "kind": "app", "id": "dmo" }),
+            (404, "no app is called `dmo`; did you mean `demo`?"),
+        ),
+        (
+            json!({ "kind": "ship", "id": "demo" }),
+            (400, "no kind of frame is called `ship`; there are `app` and `applet`"),
+        ),
         (json!({ "id": "demo" }), (400, "Invalid JSON body: missing field `kind`")),
-        (json!({ "kind": "app", "id": 5 }), (400, "Invalid JSON body: id: invalid type: integer `5`, expected a string")),
+        (
+            json!({ "kind": "app", "id": 5 }),
+            (400, "Invalid JSON body: id: invalid type: integer `5`, expected a string"),
+        ),
     ] {
         let code = if answer.0 == 404 { "NOT_FOUND" } else { "BAD_REQUEST" };
         assert_eq!(house.post("/api/frames", wish).await, (answer.0, error(code, answer.1)));
@@ -309,7 +350,8 @@ async fn what_an_app_says_is_said_in_its_session_and_under_its_name() {
     let mut listener = house.socket().await;
     let history = listener.history(&id, json!({})).await;
     let message = history.iter().find(|it| it["event"]["type"] == "user.message").unwrap();
-    let data = json!({ "content": "Buy bread", "attachments": [], "source": "app", "appId": "demo" });
+    let data =
+        json!({ "content": "Buy bread", "attachments": [], "source": "app", "appId": "demo" });
     assert_eq!(message["event"]["data"], data);
     let elsewhere = listener.history(&other, json!({})).await;
     assert!(elsewhere.iter().all(|it| it["event"]["type"] != "user.message"), "{elsewhere:#?}");
@@ -333,7 +375,11 @@ async fn what_is_wrong_with_a_message_is_told_to_its_frame() {
     for odd in [json!(null), json!(5), json!([]), json!("note"), json!({ "type": "dance" })] {
         socket.send(said(&frame, odd.clone())).await;
         let told = socket.next().await;
-        assert_eq!((&told["type"], &told["frameId"]), (&json!("frameError"), &json!(frame.id)), "{odd}");
+        assert_eq!(
+            (&told["type"], &told["frameId"]),
+            (&json!("frameError"), &json!(frame.id)),
+            "{odd}"
+        );
     }
 }
 
