@@ -12,7 +12,13 @@ export default defineConfig({
     target: 'es2023',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rolldownOptions: { input: ['index.html', 'docs.html'] },
+    rolldownOptions: {
+      // What frames are lent is embedded by the server under a name that it knows.
+      input: { index: 'index.html', docs: 'docs.html', 'megaron-frame': 'src/frames/sdk/megaron-frame.ts' },
+      output: {
+        entryFileNames: ({ name }) => (name === 'megaron-frame' ? 'sdk/[name].js' : 'assets/[name]-[hash].js'),
+      },
+    },
   },
   server: {
     host: '127.0.0.1',

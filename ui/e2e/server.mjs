@@ -34,9 +34,12 @@ export class Server {
     return server;
   }
 
-  /** @param {string} listen */
-  async start(listen) {
-    const options = ['serve', '--listen', listen, '--sandbox-listen', '127.0.0.1:0'];
+  /**
+   * @param {string} listen
+   * @param {string} sandbox where the content of frames is served
+   */
+  async start(listen, sandbox = '127.0.0.1:0') {
+    const options = ['serve', '--listen', listen, '--sandbox-listen', sandbox];
     const folders = ['--data-dir', join(this.home, 'data'), '--workspace', this.workspace, '--no-open'];
     const child = spawn(binary, [...options, ...folders], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.process = child;

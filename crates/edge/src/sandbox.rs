@@ -151,7 +151,6 @@ async fn harden(request: Request, next: Next) -> Response {
         ("cache-control", "no-store"),
         ("access-control-allow-origin", "*"),
         ("cross-origin-resource-policy", "cross-origin"),
-        ("origin-agent-cluster", "?1"),
         ("x-dns-prefetch-control", "off"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));

@@ -55,8 +55,13 @@ export class Frames {
     this.wanted = this.layout.front;
   }
 
-  raise(key: number) {
+  /** Brings a window to the front, and leaves the focus where it is. */
+  select(key: number) {
     this.change({ ...this.layout, front: key });
+  }
+
+  raise(key: number) {
+    this.select(key);
     this.shown = true;
     this.wanted = key;
   }

@@ -3,6 +3,8 @@ import type {
   AcceptedAnswer,
   Approval,
   CreatedAnswer,
+  FrameOffer,
+  FrameTicket,
   Grant,
   LogLine,
   Mode,

@@ -71,10 +71,17 @@ export class Hall {
       this.observeIfNew();
     });
     this.arrive();
-    this.frames.start(new URLSearchParams(location.search).get('app') ?? '');
+    this.welcomeApp();
     this.connection.start();
     void this.refresh();
     void this.inbox.refresh();
+  }
+
+  /** Opens what `?app=` asks for, once. */
+  private welcomeApp() {
+    const app = new URLSearchParams(location.search).get('app') ?? '';
+    if (app) history.replaceState(null, '', address(this.current, this.view));
+    this.frames.start(app);
   }
 
   /** Goes to a session, or to the start page when there is no id. */
