@@ -119,7 +119,9 @@ fn script(nonce: &str) -> Response {
 /// there tells the page around it where it meant to go.
 fn away(uri: &Uri) -> Option<Response> {
     let (kind, text) = match uri.path() {
-        "/" => ("text/html; charset=utf-8", AWAY),
+        "/" if uri.query().is_some_and(|query| query.contains("applet=")) => {
+            ("text/html; charset=utf-8", AWAY)
+        }
         "/away.js" => ("text/javascript; charset=utf-8", AWAY_SCRIPT),
         _ => return None,
     };

@@ -2,6 +2,7 @@
 import * as api from './api';
 import { backoff, Connection, type Link } from './connection';
 import { empty, fold, marked, posted, resumed, settled, withdrawn, type Conversation } from './conversation';
+import { appletIn, asContext, followed, withApplet, type AppletPlace } from '../applets/address';
 import { Frames } from '../frames/frames.svelte';
 import { Relay } from '../frames/relay';
 import { Inbox } from './inbox.svelte';
@@ -54,6 +55,7 @@ export class Hall {
   private observing: ReturnType<typeof setTimeout> | undefined;
   private leaving = new Set<string>();
   private looks = 0;
+  private noted = '';
   private connection = new Connection({
     link: (link) => this.linked(link),
     following: () => this.again(),
@@ -64,6 +66,8 @@ export class Hall {
 
   start() {
     addEventListener('popstate', () => this.arrive());
+    addEventListener('click', (event) => this.followLink(event));
+    this.frames.went = (place, mode) => this.mark(place, mode);
     addEventListener('online', () => this.connection.wake());
     addEventListener('visibilitychange', () => {
       if (document.hidden) return;
@@ -82,6 +86,35 @@ export class Hall {
     const app = new URLSearchParams(location.search).get('app') ?? '';
     if (app) history.replaceState(null, '', address(this.current, this.view));
     this.frames.start(app);
+  }
+
+  /** A link to an applet opens it here, wherever in the page the link is. */
+  private followLink(event: MouseEvent) {
+    const place = followed(event);
+    if (!place) return;
+    event.preventDefault();
+    this.mark(place, 'push');
+    this.arrive();
+  }
+
+  /** Lets the address say which applet is shown. */
+  private mark(place: AppletPlace | undefined, mode: 'push' | 'replace') {
+    const to = withApplet(location.search, place);
+    if (to === location.pathname + location.search) return;
+    if (mode === 'push') history.pushState(null, '', to);
+    else history.replaceState(null, '', to);
+  }
+
+  /** Notes for the agent what the person is looking at, where that is something else than before. */
+  private noteApplet(id: string) {
+    const { applet } = this.frames;
+    if (!applet) return;
+    const items = asContext({ slug: applet.id, params: applet.params ?? {} }).slice(0, 10);
+    const note = JSON.stringify([id, items]);
+    if (note === this.noted) return;
+    this.noted = note;
+    // Without it the agent asks the applet itself.
+    api.noteApplet(id, items).catch(() => {});
   }
 
   /** Goes to a session, or to the start page when there is no id. */
@@ -176,6 +209,8 @@ export class Hall {
     const id = asked.get('session') ?? '';
     if (id !== this.current || id === '') this.show(id);
     else this.observeIfNew();
+    const applet = appletIn(location.search);
+    if (applet) this.frames.visit(applet);
   }
 
   private show(id: string) {
@@ -221,7 +256,13 @@ export class Hall {
     this.threads.delete('');
     this.threads.set(created.sessionId, thread);
     thread.id = created.sessionId;
-    if (thread === this.shown) this.go(created.sessionId, this.view);
+    if (thread !== this.shown) return;
+    // An applet that was open on the start page stays open.
+    const applet = appletIn(location.search);
+    this.go(created.sessionId, this.view);
+    if (!applet) return;
+    this.mark(applet, 'replace');
+    this.frames.visit(applet);
   }
 
   /** A subscription begins, perhaps not the first. */
@@ -257,6 +298,7 @@ export class Hall {
     // News were missed, or a session went with all that waited in it.
     if (event.type === 'session.listChanged' && ['changed', 'deleted'].includes(event.data.reason))
       void this.inbox.refresh();
+    if (event.type === 'applet.changed') this.frames.refresh();
     if (event.type === 'approvals.changed') this.inbox.changed(event.data.sessionId, event.data.open);
     if (event.type !== 'session.busy') return;
     const { sessionId, isBusy } = event.data;
@@ -264,6 +306,7 @@ export class Hall {
     const session = this.roster.find(sessionId);
     // The first message gives a session its summary, and nothing else announces that.
     if (isBusy && session && !session.name && !session.summary) void this.refresh();
+    if (!isBusy && sessionId === this.current) this.noteApplet(sessionId);
     if (isBusy || sessionId !== this.current) return;
     this.settle(sessionId);
     void this.look();

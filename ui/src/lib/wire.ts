@@ -181,6 +181,7 @@ export interface EventFrame {
 export type GlobalEvent =
   | { type: 'session.busy'; data: { sessionId: string; isBusy: boolean } }
   | { type: 'session.listChanged'; data: { reason: string; sessionId: string; unobservedCount?: number } }
+  | { type: 'applet.changed'; data: { slug: string } }
   | { type: 'approvals.changed'; data: { sessionId: string; open: number } };
 
 /** What concerns one frame, which is a window whose content lives on another origin. */
@@ -191,7 +192,7 @@ export type FrameWord =
 
 /** What can be opened in a frame. */
 export interface FrameOffer {
-  kind: 'app';
+  kind: 'app' | 'applet';
   id: string;
   title: string;
   description: string;

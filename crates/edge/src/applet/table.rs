@@ -75,7 +75,7 @@ fn fits(pattern: &str, path: &str, session: Option<&str>) -> bool {
             }
             (Some("*"), Some(name)) if !name.is_empty() => (),
             (Some("@"), Some(name)) if Some(name) == session => (),
-            (Some(part), Some(name)) if part == name => (),
+            (Some(part), Some(name)) if part == name && part != "@" => (),
             _ => return false,
         }
     }

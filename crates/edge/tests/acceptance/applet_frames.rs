@@ -295,7 +295,7 @@ async fn what_needs_leave_is_asked_once_and_refused_where_it_was_not_declared() 
     assert_eq!(editor.post(write, &body).await, refused, "and not asked again");
 
     let again = Frame::open(&house, "editor", Some(&id)).await;
-    let yes = json!({ "decision": "allow", "scope": "always" });
+    let yes = json!({ "decision": "always" });
     // Whoever answers that route comes later; until then it is not found, which is past the gate.
     let passed = |answer: (u16, Value)| assert_ne!(answer.0, 403, "{}", answer.1);
     let (answer, _) = tokio::join!(again.post(write, &body), decide(yes));
