@@ -386,6 +386,19 @@ describe('the page', () => {
     await eventually(() => assert.equal(new URL(page.url()).searchParams.get('applet') === 'probe', false));
   });
 
+  test('reloads when the agent says so, once, and after it has answered', async () => {
+    await come();
+    await guest.ask('Hello');
+    await guest.page.evaluate(() => void Object.assign(window, { marked: true }));
+    await guest.say('/tool reload_page {}');
+    await eventually(async () => assert.equal(await guest.page.evaluate(() => 'marked' in window), false));
+    await guest.page.evaluate(() => void Object.assign(window, { marked: true }));
+    await guest.log.getByText('reload_page').first().waitFor();
+    await guest.finished.nth(1).waitFor();
+    await guest.ask('Again');
+    assert.equal(await guest.page.evaluate(() => 'marked' in window), true);
+  });
+
   test('says so when there is no such applet', async () => {
     await come('/?applet=missing');
     guest.foresee(/404/);

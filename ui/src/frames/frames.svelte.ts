@@ -78,9 +78,11 @@ export class Frames {
   /** Shows the applet that the address names: one that is there, or else in the place of the one before. */
   visit({ slug, params }: AppletPlace) {
     const there = this.find(slug);
-    if (!there) return this.added(this.instead(this.applet, slug, params));
-    this.change(layouts.steered(this.layout, there.key, params));
-    this.raise(there.key, false);
+    if (!there) this.added(this.instead(this.applet, slug, params));
+    else this.change({ ...layouts.steered(this.layout, there.key, params), front: there.key });
+    this.shown = true;
+    // Whoever comes by the address is where they were.
+    this.wanted = 0;
   }
 
   /** The person went elsewhere within an applet. */
@@ -131,9 +133,8 @@ export class Frames {
     if (pane?.kind === 'applet') this.went(placeOf(pane), 'replace');
   }
 
-  raise(key: number, told = true) {
-    if (told) this.select(key);
-    else this.change({ ...this.layout, front: key });
+  raise(key: number) {
+    this.select(key);
     this.shown = true;
     this.wanted = key;
   }

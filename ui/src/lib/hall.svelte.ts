@@ -95,6 +95,7 @@ export class Hall {
     event.preventDefault();
     this.mark(place, 'push');
     this.arrive();
+    this.frames.wanted = this.frames.layout.front;
   }
 
   /** Lets the address say which applet is shown. */

@@ -21,15 +21,16 @@ pub struct Capability {
     pub slug: String,
     name: String,
     pub session: Option<SessionId>,
-    /// What was answered for this frame alone. Held while the person is asked, so that they are
-    /// asked once.
-    answers: Mutex<BTreeMap<Permission, bool>>,
+    /// What was answered for this frame alone. Each is held while the person is asked about it, so
+    /// that they are asked once.
+    answers: BTreeMap<Permission, Mutex<Option<bool>>>,
 }
 
 impl Capability {
     pub fn new(host: Arc<Host>, applet: &Applet, session: Option<SessionId>) -> Self {
         let (slug, name) = (applet.slug.clone(), applet.name.clone());
-        Self { host, slug, name, session, answers: Mutex::default() }
+        let answers = Permission::ALL.into_iter().map(|it| (it, Mutex::default())).collect();
+        Self { host, slug, name, session, answers }
     }
 
     /// Returns once the person has allowed this.
@@ -49,8 +50,9 @@ impl Capability {
             let text = format!("The permission \"{name}\" was not given to the applet \"{slug}\"");
             ApiError::forbidden(text)
         };
-        let mut answers = self.answers.lock().await;
-        match answers.get(&permission) {
+        let Some(answer) = self.answers.get(&permission) else { return Err(refused()) };
+        let mut answer = answer.lock().await;
+        match *answer {
             Some(true) => return Ok(()),
             Some(false) => return Err(refused()),
             None => (),
@@ -59,11 +61,11 @@ impl Capability {
         match self.host.leave(session, caller, self.wish(permission, request)).await {
             Ok(Leave::Granted) => Ok(()),
             Ok(Leave::Once) => {
-                answers.insert(permission, true);
+                *answer = Some(true);
                 Ok(())
             }
             Err(CallError::Tool(_)) => {
-                answers.insert(permission, false);
+                *answer = Some(false);
                 Err(refused())
             }
             Err(CallError::Open(error)) => Err(error.into()),
