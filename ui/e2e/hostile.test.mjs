@@ -1,5 +1,6 @@
 // What is in a window tries to get out: nothing of the page, of the person or of other windows is within its reach.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { Server } from './server.mjs';
 import { eventually, launch, signIn, visit } from './visit.mjs';
@@ -20,6 +21,7 @@ beforeEach(async () => {
   context = await browser.newContext({ storageState: remembered });
   guest = await visit(context, server.url);
   windows = new Windows(guest);
+  await guest.ask('Hello');
   await windows.open();
 });
 afterEach(() => context.close());
@@ -121,13 +123,18 @@ test('the very address of a window, opened by itself, is as shut in', async () =
 
 test('another page cannot frame it', async () => {
   const frame = await windows.inside();
+  const other = createServer((_, answer) => {
+    answer.setHeader('content-type', 'text/html');
+    answer.end(`<iframe src="${frame.url()}"></iframe>`);
+  });
+  await new Promise((listening) => other.listen(0, '127.0.0.1', () => listening(undefined)));
+  const { port } = /** @type {import('node:net').AddressInfo} */ (other.address());
   const elsewhere = await context.newPage();
-  await elsewhere.route('http://127.0.0.2:9/**', (route) =>
-    route.fulfill({ contentType: 'text/html', body: `<iframe src="${frame.url()}"></iframe>` }),
-  );
   const refused = elsewhere.waitForEvent('console', (it) => /frame-ancestors/.test(it.text()));
-  await elsewhere.goto('http://127.0.0.2:9/');
+  await elsewhere.goto(`http://127.0.0.1:${port}/`);
   await refused;
+  other.close();
+  other.closeAllConnections();
 });
 
 test('a window speaks for itself alone', async () => {
@@ -164,13 +171,17 @@ test('a popup of a window is nobody to the page', async () => {
   await popup.close();
 });
 
-test('a window that goes elsewhere by itself can say nothing any more, until it starts again', async () => {
-  const frame = await windows.inside();
-  await frame.evaluate(() => {
-    location.href = 'data:text/html,<script>parent.postMessage({type:"note",text:"from elsewhere"},"*")</script>';
-  });
+test('a window that goes to another window can say nothing any more, until it starts again', async () => {
+  await windows.open('Notice board 2');
+  const second = await windows.inside('Notice board 2');
+  await guest.page.getByRole('tab', { name: 'Notice board', exact: true }).click();
+  const first = await windows.inside();
+  await first.evaluate((address) => (location.href = address), second.url());
   const strayed = windows.region().getByText('went somewhere else by itself');
   await strayed.waitFor();
+  const form = windows.region().frameLocator('iframe');
+  await form.getByRole('textbox').fill('from elsewhere');
+  await form.getByRole('button', { name: 'Pin' }).click();
   await windows.region().getByRole('button', { name: 'Start again' }).click();
   await strayed.waitFor({ state: 'hidden' });
   const content = await windows.ready();
@@ -178,14 +189,17 @@ test('a window that goes elsewhere by itself can say nothing any more, until it 
   assert.equal(await content.getByRole('listitem').filter({ hasText: 'from elsewhere' }).count(), 0);
 });
 
-test('the word of a window is of no use to a document from elsewhere that does not know it', async () => {
-  const frame = await windows.inside();
-  await frame.evaluate(() => {
-    const hello = { type: 'megaron:hello', nonce: 'guessed' };
-    location.href = `data:text/html,<script>parent.postMessage(${JSON.stringify(hello)},"*")</script>`;
+for (const place of ['data:text/html,<script>parent.postMessage({type:"note",text:"out"},"*")</script>', 'about:blank', '/']) {
+  test(`a window does not get as far as ${place.slice(0, 11)}`, async () => {
+    const frame = await windows.inside();
+    await frame.evaluate((place) => (location.href = place), place);
+    await windows.region().getByText('went somewhere else by itself').waitFor();
+    await windows.region().getByRole('button', { name: 'Start again' }).click();
+    const content = await windows.ready();
+    await windows.pin(`back from ${place.slice(0, 5)}`);
+    assert.equal(await content.getByText('out', { exact: true }).count(), 0);
   });
-  await windows.region().getByText('went somewhere else by itself').waitFor();
-});
+}
 
 test('a flood puts the window out and harms nobody else', async () => {
   const frame = await windows.inside();

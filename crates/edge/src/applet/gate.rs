@@ -7,7 +7,7 @@ use axum::{
     body::Body,
     extract::{FromRequest as _, Request},
     http::{HeaderValue, Method, StatusCode, Uri, header},
-    response::{IntoResponse as _, Response},
+    response::{IntoResponse, Response},
 };
 use serde_json::{Map, Value, json};
 use tower::ServiceExt as _;
@@ -48,7 +48,7 @@ impl Gate {
             allowed()
         } else {
             let answered = self.find(capability, path, request).await;
-            answered.unwrap_or_else(|error| error.into_response())
+            answered.unwrap_or_else(IntoResponse::into_response)
         };
         // Should it be looked at as a document, it is nothing but a document.
         let policy = HeaderValue::from_static("default-src 'none'; sandbox");

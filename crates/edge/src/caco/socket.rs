@@ -330,11 +330,10 @@ impl Connection {
 
     fn concerns(&self, news: &News) -> bool {
         match news {
-            News::Session { .. } => true,
+            News::Session { .. } | News::AppletChanged { .. } => true,
             News::AppletState { session, from, .. } => {
                 *from != Some(self.number) && (from.is_none() || *session == self.watched())
             }
-            News::AppletChanged { .. } => true,
         }
     }
 

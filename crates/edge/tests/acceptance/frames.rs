@@ -316,6 +316,25 @@ async fn the_oldest_frame_that_nobody_shows_makes_room() {
 }
 
 #[tokio::test]
+async fn no_frame_that_is_on_show_makes_room() {
+    let house = House::new([]).await;
+    let mut page = house.socket().await;
+    for _ in 0..256 {
+        let frame = open(&house, None).await;
+        page.send(json!({ "type": "holdFrame", "frameId": frame.id })).await;
+    }
+    page.waiting().await;
+    let wish = json!({ "kind": "app", "id": "demo" });
+    let text = "256 frames are on show already; close some of them first";
+    assert_eq!(house.post("/api/frames", wish.clone()).await, (409, error("CONFLICT", text)));
+    drop(page);
+    // Until the server has noticed that the page is gone.
+    while house.post("/api/frames", wish.clone()).await.0 == 409 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
 async fn what_an_app_keeps_is_told_to_every_frame_of_it_and_survives_a_restart() {
     let mut house = House::new([]).await;
     let (first, second) = (open(&house, None).await, open(&house, None).await);
