@@ -201,7 +201,7 @@ describe('an applet written by the documentation', () => {
       const fourth = new Promise((ok) => (request.onload = () => ok(request.status)));
       request.open('GET', '/api/applets');
       request.send();
-      const fifth = (await fetch(new Request('/api/applets'))).status;
+      const fifth = (await fetch(new Request('/api/applets'), { credentials: 'include' })).status;
       const picture = /** @type {HTMLImageElement} */ (document.getElementById('picture'));
       return [await first, await second, await third, await fourth, fifth, picture.naturalWidth];
     });

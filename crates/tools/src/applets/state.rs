@@ -71,7 +71,7 @@ fn navigation(trail: &Map<String, Value>) -> Value {
 }
 
 /// Shows something to the running applet, which hears it through onStateUpdate. It changes nothing
-/// of what get_applet_state returns.
+/// of what `get_applet_state` returns.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SetInput {

@@ -53,13 +53,11 @@ impl Typed for AppletUsage {
                 told.join("\n\n")
             ));
         };
-        match list.iter().find(|applet| applet.slug == slug) {
-            Some(applet) => Ok(described(applet)),
-            None => {
-                let slugs: Vec<&str> = list.iter().map(|applet| applet.slug.as_str()).collect();
-                Err(format!("Applet \"{slug}\" not found; there are {}", slugs.join(", ")))
-            }
-        }
+        let found = list.iter().find(|applet| applet.slug == slug);
+        found.map(described).ok_or_else(|| {
+            let slugs: Vec<&str> = list.iter().map(|applet| applet.slug.as_str()).collect();
+            format!("Applet \"{slug}\" not found; there are {}", slugs.join(", "))
+        })
     }
 }
 

@@ -29,6 +29,7 @@ export function wrap(base: Base) {
     return name === 'style' ? carriedStyle(value, base) : carry(value);
   };
   wrapProperties(of);
+  wrapAudio();
   wrapAttributes(of);
   wrapHtml((root) => mend(root, of));
   watch(of);
@@ -37,11 +38,12 @@ export function wrap(base: Base) {
 function wrapRequests(carry: (address: string) => string) {
   const { fetch } = window;
   window.fetch = (input, init) => {
-    if (input instanceof Request) {
-      const to = carry(input.url);
-      return fetch(to === input.url ? input : new Request(to, input), init);
-    }
-    return fetch(carry(String(input)), init);
+    const from = input instanceof Request ? input.url : String(input);
+    const to = carry(from);
+    if (to === from) return fetch(input, init);
+    // To whoever is of no origin every other is foreign, and its ticket is all that counts there.
+    const foreign: RequestInit = { ...init, mode: 'cors', credentials: 'omit' };
+    return input instanceof Request ? fetch(new Request(to, input), foreign) : fetch(to, foreign);
   };
   const { open } = XMLHttpRequest.prototype;
   XMLHttpRequest.prototype.open = function (this: XMLHttpRequest, method: string, url: string | URL, ...rest: unknown[]) {
@@ -67,6 +69,16 @@ function wrapProperties(of: Carry) {
     [HTMLFormElement.prototype, ['action']],
   ];
   for (const [owner, names] of owners) for (const name of names) intercept(owner, name, (value) => of(name, value));
+}
+
+/** The one element that is made with an address and never had it set. */
+function wrapAudio() {
+  window.Audio = function (src?: string) {
+    const audio = document.createElement('audio');
+    audio.preload = 'auto';
+    if (src !== undefined) audio.src = src;
+    return audio;
+  } as unknown as typeof Audio;
 }
 
 function intercept(owner: object, name: string, change: (value: string) => string) {
@@ -101,6 +113,7 @@ function wrapHtml(mend: (root: ParentNode) => void) {
   };
   const native = Object.getOwnPropertyDescriptor(Element.prototype, 'innerHTML')!.set!;
   intercept(Element.prototype, 'innerHTML', mended);
+  intercept(ShadowRoot.prototype, 'innerHTML', mended);
   intercept(Element.prototype, 'outerHTML', mended);
   const { insertAdjacentHTML } = Element.prototype;
   Element.prototype.insertAdjacentHTML = function (where, html) {
