@@ -33,7 +33,7 @@ function attempts(frame) {
       'read the page': () => parent.document.body.innerHTML,
       'read the top': () => top?.document.title,
       'read the address': () => parent.location.href,
-      'call the page': () => parent.eval('1'),
+      'call the page': () => /** @type {any} */ (parent).eval('1'),
       'read cookies': () => document.cookie,
       'write cookies': () => (document.cookie = 'a=b'),
       'use storage': () => localStorage.length,
@@ -42,14 +42,14 @@ function attempts(frame) {
       'leave by the top': () => {
         if (top) top.location.href = 'about:blank';
       },
-      'reach its own element': () => window.frameElement?.getAttribute('sandbox').length,
+      'reach its own element': () => window.frameElement?.getAttribute('sandbox'),
     };
     return Object.entries(tries).map(([name, attempt]) => {
       try {
         const outcome = attempt();
         return `${name}: ${outcome === undefined || outcome === null ? 'nothing' : 'worked'}`;
       } catch (error) {
-        return `${name}: ${error.name}`;
+        return `${name}: ${/** @type {Error} */ (error).name}`;
       }
     });
   });
@@ -93,7 +93,7 @@ test('neither the server nor the rest of the world can be asked for anything', a
         attempt.onopen = () => resolve('open');
         attempt.onerror = () => resolve('refused');
       } catch (error) {
-        resolve(error.name);
+        resolve(/** @type {Error} */ (error).name);
       }
     });
     const own = await fetch('board.css').then((it) => it.status);
@@ -114,7 +114,7 @@ test('the very address of a window, opened by itself, is as shut in', async () =
       try {
         return document.cookie;
       } catch (error) {
-        return error.name;
+        return /** @type {Error} */ (error).name;
       }
     }),
     /SecurityError/,

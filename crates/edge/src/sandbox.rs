@@ -9,7 +9,7 @@ use std::{net::SocketAddr, sync::Arc};
 use axum::{
     Router,
     extract::{Request, State},
-    http::{HeaderValue, Method, StatusCode, Uri, header},
+    http::{HeaderValue, Method, StatusCode, Uri, header, uri::Authority},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
@@ -80,7 +80,7 @@ impl Sandbox {
         let mut hosts = request.headers().get_all(header::HOST).iter();
         let (Some(host), None) = (hosts.next(), hosts.next()) else { return None };
         let host = host.to_str().ok()?;
-        let named = request.uri().authority().map(|it| it.as_str());
+        let named = request.uri().authority().map(Authority::as_str);
         let ours = |name: &str| auth::answers_to(name, self.listen.ip(), &self.names);
         [Some(host), named].into_iter().flatten().all(ours).then_some(host)
     }

@@ -53,17 +53,17 @@ pub enum Frame<'a> {
         error: &'a str,
     },
     /// From now on this connection hears what is said to the frame.
-    #[serde(rename_all = "camelCase")]
-    FrameHeld {
+    #[serde(rename = "frameHeld", rename_all = "camelCase")]
+    Held {
         frame_id: &'a str,
     },
     /// There is no such frame, or no longer; another can be asked for.
-    #[serde(rename_all = "camelCase")]
-    FrameGone {
+    #[serde(rename = "frameGone", rename_all = "camelCase")]
+    Gone {
         frame_id: &'a str,
     },
-    #[serde(rename_all = "camelCase")]
-    FrameError {
+    #[serde(rename = "frameError", rename_all = "camelCase")]
+    Refused {
         frame_id: &'a str,
         error: &'a str,
     },

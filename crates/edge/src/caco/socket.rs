@@ -140,9 +140,9 @@ impl Connection {
         let held =
             Uuid::try_parse(frame).is_ok_and(|id| frames.hold(id, self.number, &self.windows));
         self.answer(&if held {
-            Frame::FrameHeld { frame_id: frame }
+            Frame::Held { frame_id: frame }
         } else {
-            Frame::FrameGone { frame_id: frame }
+            Frame::Gone { frame_id: frame }
         });
     }
 
@@ -150,9 +150,9 @@ impl Connection {
         let id = Uuid::try_parse(frame).map_err(|_| HearError::Gone);
         match id.and_then(|id| self.app.frames.hear(id, self.number, message)) {
             Ok(()) | Err(HearError::StillTooFast) => (),
-            Err(HearError::Gone) => self.answer(&Frame::FrameGone { frame_id: frame }),
+            Err(HearError::Gone) => self.answer(&Frame::Gone { frame_id: frame }),
             Err(error) => {
-                self.answer(&Frame::FrameError { frame_id: frame, error: &error.to_string() });
+                self.answer(&Frame::Refused { frame_id: frame, error: &error.to_string() });
             }
         }
     }

@@ -37,22 +37,22 @@ pub enum Word<'a> {
 }
 
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "camelCase")]
+#[serde(tag = "type")]
 enum Line<'a> {
-    #[serde(rename_all = "camelCase")]
-    FrameMessage { frame_id: Uuid, message: &'a Value },
-    #[serde(rename_all = "camelCase")]
-    FrameError { frame_id: Uuid, error: &'a str },
+    #[serde(rename = "frameMessage", rename_all = "camelCase")]
+    Message { frame_id: Uuid, message: &'a Value },
+    #[serde(rename = "frameError", rename_all = "camelCase")]
+    Error { frame_id: Uuid, error: &'a str },
     /// Something did not fit; whoever holds the frame anew is told everything again.
-    #[serde(rename_all = "camelCase")]
-    FrameLost { frame_id: Uuid },
+    #[serde(rename = "frameLost", rename_all = "camelCase")]
+    Lost { frame_id: Uuid },
 }
 
 impl Outbox {
     pub fn push(&self, frame_id: Uuid, word: &Word<'_>) {
         let line = write(&match word {
-            Word::Message(message) => Line::FrameMessage { frame_id, message },
-            Word::Error(error) => Line::FrameError { frame_id, error },
+            Word::Message(message) => Line::Message { frame_id, message },
+            Word::Error(error) => Line::Error { frame_id, error },
         });
         {
             let mut waiting = self.waiting();
@@ -70,7 +70,7 @@ impl Outbox {
     pub async fn take(&self) -> Vec<Utf8Bytes> {
         loop {
             let Waiting { mut lines, lost, .. } = mem::take(&mut *self.waiting());
-            lines.extend(lost.into_iter().map(|frame_id| write(&Line::FrameLost { frame_id })));
+            lines.extend(lost.into_iter().map(|frame_id| write(&Line::Lost { frame_id })));
             if !lines.is_empty() {
                 return lines;
             }
@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    fn read(lines: Vec<Utf8Bytes>) -> Vec<Value> {
+    fn read(lines: &[Utf8Bytes]) -> Vec<Value> {
         lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
@@ -109,7 +109,7 @@ mod tests {
             outbox.push(two, &Word::Message(&large));
         }
         outbox.push(two, &Word::Error("no"));
-        let heard = read(outbox.take().await);
+        let heard = read(&outbox.take().await);
         assert_eq!(
             heard,
             [
@@ -120,6 +120,6 @@ mod tests {
             ]
         );
         outbox.push(two, &Word::Message(&large));
-        assert_eq!(read(outbox.take().await).len(), 1, "there is room again");
+        assert_eq!(read(&outbox.take().await).len(), 1, "there is room again");
     }
 }

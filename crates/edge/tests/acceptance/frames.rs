@@ -44,7 +44,7 @@ fn notes(told: &Value, frame: &Frame) -> Vec<String> {
     notes.iter().map(|note| note["text"].as_str().unwrap().to_owned()).collect()
 }
 
-fn said(frame: &Frame, message: Value) -> Value {
+fn said(frame: &Frame, message: &Value) -> Value {
     json!({ "type": "frameMessage", "frameId": frame.id, "message": message })
 }
 
@@ -192,7 +192,7 @@ async fn tickets_die_with_the_server() {
     let mut socket = house.socket().await;
     for wish in [
         json!({ "type": "holdFrame", "frameId": frame.id }),
-        said(&frame, json!({ "type": "note", "text": "hi" })),
+        said(&frame, &json!({ "type": "note", "text": "hi" })),
         json!({ "type": "holdFrame", "frameId": "no frame" }),
     ] {
         let gone = json!({ "type": "frameGone", "frameId": wish["frameId"] });
@@ -339,14 +339,14 @@ async fn what_an_app_keeps_is_told_to_every_frame_of_it_and_survives_a_restart()
     let mut house = House::new([]).await;
     let (first, second) = (open(&house, None).await, open(&house, None).await);
     let (mut one, mut two) = (held(&house, &first).await, held(&house, &second).await);
-    one.send(said(&first, json!({ "type": "note", "text": " bread " }))).await;
+    one.send(said(&first, &json!({ "type": "note", "text": " bread " }))).await;
     assert_eq!(notes(&one.next().await, &first), ["bread"]);
     assert_eq!(notes(&two.next().await, &second), ["bread"]);
-    two.send(said(&second, json!({ "type": "note", "text": "wine" }))).await;
+    two.send(said(&second, &json!({ "type": "note", "text": "wine" }))).await;
     let told = one.next().await;
     assert_eq!(notes(&told, &first), ["bread", "wine"]);
     let bread = told["message"]["notes"][0]["id"].clone();
-    one.send(said(&first, json!({ "type": "remove", "id": bread }))).await;
+    one.send(said(&first, &json!({ "type": "remove", "id": bread }))).await;
     assert_eq!(notes(&one.next().await, &first), ["wine"]);
 
     house.restart().await;
@@ -365,8 +365,8 @@ async fn what_an_app_says_is_said_in_its_session_and_under_its_name() {
     let frame = open(&house, Some(&id)).await;
     let mut socket = held(&house, &frame).await;
     let forged = json!({ "type": "say", "text": "Buy bread", "sessionId": other });
-    socket.send(said(&frame, forged)).await;
-    let confirmed = said(&frame, json!({ "type": "said", "queued": false }));
+    socket.send(said(&frame, &forged)).await;
+    let confirmed = said(&frame, &json!({ "type": "said", "queued": false }));
     socket.until(|told| *told == confirmed).await;
     let mut listener = house.socket().await;
     let history = listener.history(&id, json!({})).await;
@@ -390,11 +390,11 @@ async fn what_is_wrong_with_a_message_is_told_to_its_frame() {
         (json!({ "type": "note", "text": long }), "a text may have 2000 characters at most"),
         (json!({ "type": "note" }), "expected a note, remove or say: missing field `text`"),
     ] {
-        socket.send(said(&frame, message)).await;
+        socket.send(said(&frame, &message)).await;
         assert_eq!(socket.next().await, told_error(&frame, text));
     }
     for odd in [json!(null), json!(5), json!([]), json!("note"), json!({ "type": "dance" })] {
-        socket.send(said(&frame, odd.clone())).await;
+        socket.send(said(&frame, &odd)).await;
         let told = socket.next().await;
         assert_eq!(
             (&told["type"], &told["frameId"]),
@@ -410,11 +410,11 @@ async fn only_the_page_that_shows_a_frame_speaks_and_hears_for_it() {
     let frame = open(&house, None).await;
     let mut first = held(&house, &frame).await;
     let mut stranger = house.socket().await;
-    stranger.send(said(&frame, json!({ "type": "note", "text": "forged" }))).await;
+    stranger.send(said(&frame, &json!({ "type": "note", "text": "forged" }))).await;
     assert_eq!(stranger.next().await, told_error(&frame, "another page shows this frame"));
 
     let mut second = held(&house, &frame).await;
-    second.send(said(&frame, json!({ "type": "note", "text": "mine" }))).await;
+    second.send(said(&frame, &json!({ "type": "note", "text": "mine" }))).await;
     assert_eq!(notes(&second.next().await, &frame), ["mine"]);
     assert_eq!(first.waiting().await, Vec::<Value>::new(), "who let go hears nothing");
     assert_eq!(stranger.waiting().await, Vec::<Value>::new());
@@ -427,7 +427,7 @@ async fn a_flood_is_cut_short_with_one_complaint_and_the_connection_lives() {
     let mut socket = held(&house, &frame).await;
     // Time stands still in this world, so that nothing is forgiven meanwhile.
     for _ in 0..2000 {
-        socket.send(said(&frame, json!({ "type": "note", "text": "" }))).await;
+        socket.send(said(&frame, &json!({ "type": "note", "text": "" }))).await;
     }
     let heard = socket.waiting().await;
     let text = "messages come too fast; those that came meanwhile were dropped";
@@ -436,6 +436,6 @@ async fn a_flood_is_cut_short_with_one_complaint_and_the_connection_lives() {
     assert!(heard.len() <= 241, "{}", heard.len());
     let other = open(&house, None).await;
     let mut beside = held(&house, &other).await;
-    beside.send(said(&other, json!({ "type": "note", "text": "fine" }))).await;
+    beside.send(said(&other, &json!({ "type": "note", "text": "fine" }))).await;
     assert_eq!(notes(&beside.next().await, &other), ["fine"]);
 }
