@@ -1,6 +1,6 @@
 //! The applets that come with the program.
 
-use std::{borrow::Cow, collections::BTreeSet};
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use kernel::gallery::{Applet, Parts};
@@ -37,7 +37,7 @@ fn text(slug: &str, name: &str) -> Option<String> {
     String::from_utf8(file.data.into_owned()).ok()
 }
 
-fn folder(path: &Cow<'static, str>) -> Option<String> {
+fn folder(path: &str) -> Option<String> {
     path.split_once('/').map(|(folder, _)| folder.to_owned())
 }
 

@@ -54,7 +54,9 @@ impl Shelf {
         for name in names.into_iter().take(MOST) {
             match self.read(&dir, &name) {
                 Ok((applet, _, remarks)) => {
-                    remarks.into_iter().for_each(|remark| problem(&name, remark));
+                    for remark in remarks {
+                        problem(&name, remark);
+                    }
                     applets.push(applet);
                 }
                 Err(what) => problem(&name, what),
@@ -127,9 +129,8 @@ fn explain(what: &str, error: &io::Error) -> String {
 
 /// A regular file, and nothing that would make us wait.
 fn open(folder: &Dir, name: &str) -> io::Result<File> {
-    let regular = |found: &cap_std::fs::Metadata| match found.is_file() {
-        true => Ok(()),
-        false => Err(io::Error::other("it is not a regular file")),
+    let regular = |found: &cap_std::fs::Metadata| {
+        if found.is_file() { Ok(()) } else { Err(io::Error::other("it is not a regular file")) }
     };
     regular(&folder.metadata(name)?)?;
     let file = folder.open_with(name, OpenOptions::new().read(true).nonblock(true))?;

@@ -15,7 +15,7 @@ fn write(root: &Path, slug: &str, files: &[(&str, &str)]) {
     }
 }
 
-fn meta(name: &str, day: u8, more: Value) -> String {
+fn meta(name: &str, day: u8, more: &Value) -> String {
     let mut meta = json!({ "name": name, "updatedAt": format!("2040-01-{day:02}T00:00:00.000Z") });
     meta.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     meta.to_string()
@@ -41,10 +41,10 @@ async fn applets_are_listed_with_the_newest_first_and_the_owners_win() {
     let (ours, theirs) = (house.applets(), house.caco());
     let params = json!({ "path": { "required": true, "description": "which" } });
     let more = json!({ "description": "ours", "params": params, "permissions": ["shell"] });
-    write(&ours, "clock", &[("content.html", "<b>"), ("meta.json", &meta("Clock", 1, more))]);
+    write(&ours, "clock", &[("content.html", "<b>"), ("meta.json", &meta("Clock", 1, &more))]);
     let more = json!({ "params": { "page": "a page" } });
-    write(&theirs, "clock", &[("content.html", ""), ("meta.json", &meta("Not", 9, json!({})))]);
-    write(&theirs, "book", &[("content.html", ""), ("meta.json", &meta("Book", 2, more))]);
+    write(&theirs, "clock", &[("content.html", ""), ("meta.json", &meta("Not", 9, &json!({})))]);
+    write(&theirs, "book", &[("content.html", ""), ("meta.json", &meta("Book", 2, &more))]);
     write(&theirs, "broken", &[("content.html", ""), ("meta.json", "{")]);
     let path = |root: &Path, rest: &str| root.join(rest).to_str().unwrap().to_owned();
     let paths = |root: &Path, slug: &str| {
