@@ -241,7 +241,7 @@ async fn a_restart_needs_leave_and_waits_for_its_delay_and_for_running_turns() {
     assert_eq!(said, Ok("The server restarts in 5 s, once no turn is running.".into()));
     let restarts = home.restarts.notified();
     tokio::pin!(restarts);
-    let early = tokio::time::timeout(Duration::from_secs(60), &mut restarts).await;
+    let early = tokio::time::timeout(Duration::from_mins(1), &mut restarts).await;
     assert!(early.is_err(), "a turn is running");
     gate.open();
     restarts.await;
