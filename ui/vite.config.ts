@@ -23,9 +23,16 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       // What frames are lent is embedded by the server under a name that it knows.
-      input: { index: 'index.html', docs: 'docs.html', diagram: 'diagram.html', 'megaron-frame': 'src/frames/sdk/megaron-frame.ts' },
+      input: {
+        index: 'index.html',
+        docs: 'docs.html',
+        diagram: 'diagram.html',
+        'megaron-frame': 'src/frames/sdk/megaron-frame.ts',
+        'applet-runtime': 'src/applets/runtime/main.ts',
+      },
       output: {
-        entryFileNames: ({ name }) => (name === 'megaron-frame' ? 'sdk/[name].js' : 'assets/[name]-[hash].js'),
+        entryFileNames: ({ name }) =>
+          ['megaron-frame', 'applet-runtime'].includes(name) ? 'sdk/[name].js' : 'assets/[name]-[hash].js',
       },
     },
   },

@@ -74,6 +74,7 @@ async fn listen(folder: &std::path::Path) -> anyhow::Result<Vec<Duration>> {
         tools: Arc::new(Toolbox::default()),
         clock: Arc::new(ManualClock::default()),
         briefing: Arc::new(Silence),
+        gallery: Arc::new(kernel::gallery::NoGallery),
         workspace: folder.to_owned(),
     };
     let host = Host::start(ports, Settings::default()).await?;

@@ -43,6 +43,25 @@ impl<S: Sync, T: DeserializeOwned, const LIMIT: usize> FromRequest<S> for Json<T
     }
 }
 
+/// A JSON body that may as well be absent, whatever its type is said to be.
+pub struct MaybeJson<T>(pub T);
+
+impl<S: Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeJson<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let is_json = is_json(&request);
+        let body = read(request.into_body(), SMALL).await?;
+        if body.is_empty() {
+            return Ok(Self(T::default()));
+        }
+        if !is_json {
+            return Err(ApiError::unsupported_media_type());
+        }
+        parse(&body).map(Self)
+    }
+}
+
 async fn read(body: Body, limit: usize) -> Result<bytes::Bytes, ApiError> {
     match Limited::new(body, limit).collect().await {
         Ok(body) => Ok(body.to_bytes()),
@@ -110,6 +129,20 @@ impl<S: Send + Sync> FromRequestParts<S> for SessionPath {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let path = Path::<String>::from_request_parts(parts, state).await;
         path.map(|Path(id)| Self(id)).map_err(|_| ApiError::bad_request("Invalid session id"))
+    }
+}
+
+/// The name of an applet, as it was written.
+#[derive(IntoParams)]
+#[into_params(names("slug"), parameter_in = Path)]
+pub struct SlugPath(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for SlugPath {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        path.map(|Path(slug)| Self(slug)).map_err(|_| ApiError::internal("Failed to load applet"))
     }
 }
 

@@ -20,7 +20,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use crate::{keys::secret, sandbox::site::Site};
+use crate::{applet::capability::Capability, keys::secret, sandbox::site::Site};
 use allowance::Allowance;
 use board::Board;
 use outbox::Outbox;
@@ -65,6 +65,8 @@ pub struct Looked {
     pub nonce: String,
     /// Who may frame it.
     pub ancestor: String,
+    /// What it may ask of us.
+    pub capability: Option<Arc<Capability>>,
 }
 
 /// A frame that was just made.
@@ -186,8 +188,18 @@ impl Frames {
         let mut table = self.table();
         let frame = table.values_mut().find(|frame| frame.ticket == digest)?;
         frame.used = now;
-        let Frame { site, nonce, ancestor, .. } = frame;
-        Some(Looked { site: site.clone(), nonce: nonce.clone(), ancestor: ancestor.clone() })
+        let Frame { site, nonce, ancestor, tenant, .. } = frame;
+        Some(Looked {
+            site: site.clone(),
+            nonce: nonce.clone(),
+            ancestor: ancestor.clone(),
+            capability: tenant.capability(),
+        })
+    }
+
+    /// The connection of the page that shows a frame.
+    pub fn holder(&self, id: Uuid) -> Option<u64> {
+        Some(self.table().get(&id)?.holder.as_ref()?.connection)
     }
 
     /// From now on this connection, and no other, hears what is said to the frame. False if there

@@ -1,5 +1,6 @@
 //! Megaron's doors: HTTP and WebSocket, who may use them, and one folder per dialect spoken there.
 
+mod applet;
 mod auth;
 mod briefing;
 mod caco;
@@ -101,6 +102,7 @@ struct App {
     tags(
         (name = "sessions", description = "Conversations with an agent, each with its own log."),
         (name = "messages", description = "Speaking to an agent, and stopping it."),
+        (name = "applets", description = "Small pages that a person and an agent use together."),
         (name = "approvals", description = "What waits for the person, and what they have allowed."),
         (name = "schedules", description = "Prompts that are said by the clock."),
         (name = "models", description = "Who may answer, and what was used."),
@@ -151,7 +153,8 @@ impl Edge {
         let listen = listener.local_addr()?;
         let (frames, names) = (self.app.frames.clone(), self.settings.allowed_hosts.clone());
         frames.serve_at(listen);
-        self.sandbox = Some((listener, Sandbox { frames, listen, names }));
+        let api = applet::gate::Gate::new(self.app.clone());
+        self.sandbox = Some((listener, Sandbox { frames, listen, names, api }));
         Ok(self)
     }
 

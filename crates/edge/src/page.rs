@@ -35,6 +35,11 @@ pub fn sdk() -> Option<bytes::Bytes> {
     Page::get("sdk/megaron-frame.js").map(|file| file.data.into_owned().into())
 }
 
+/// What every applet is lent, if it was built.
+pub fn applet_runtime() -> Option<bytes::Bytes> {
+    Page::get("sdk/applet-runtime.js").map(|file| file.data.into_owned().into())
+}
+
 /// Whatever no route answers: a file of the page, or nothing.
 pub async fn fallback(request: Request) -> Response {
     let (method, path) = (request.method(), request.uri().path());

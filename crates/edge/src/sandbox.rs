@@ -16,6 +16,7 @@ use axum::{
 use bytes::Bytes;
 
 use crate::{
+    applet::gate::Gate,
     auth,
     frames::{Frames, Looked},
     page,
@@ -25,12 +26,18 @@ use site::Served;
 /// Where a document of a frame finds what we lend it; no site has a file of this name.
 const SDK: &str = "__megaron/sdk.js";
 
+const AWAY: &str = "<!doctype html><title>Megaron</title><script src=\"/away.js\"></script>";
+const AWAY_SCRIPT: &str =
+    "parent.postMessage({ type: 'megaron:open', search: location.search }, '*');\n";
+
 /// What the listener needs to know to answer.
 pub struct Sandbox {
     pub frames: Arc<Frames>,
     pub listen: SocketAddr,
     /// Names we answer to besides our address and `localhost`.
     pub names: Vec<String>,
+    /// What applets may ask of us.
+    pub api: Gate,
 }
 
 pub fn router(sandbox: Sandbox) -> Router {
@@ -45,8 +52,15 @@ async fn serve(State(sandbox): State<Arc<Sandbox>>, request: Request) -> Respons
     let Some(host) = sandbox.host(&request) else {
         return refuse(StatusCode::FORBIDDEN, "Host not allowed");
     };
+    if let Some(answer) = away(request.uri()) {
+        return answer;
+    }
     let Some((ticket, path)) = split(request.uri()) else { return nothing() };
     let Some(frame) = sandbox.frames.look(ticket) else { return nothing() };
+    if let Some(capability) = frame.capability.as_ref().filter(|_| path.starts_with("api/")) {
+        let (capability, at) = (capability.clone(), format!("/{path}"));
+        return sandbox.api.answer(&capability, &at, request).await;
+    }
     let method = request.method();
     if method != Method::GET && method != Method::HEAD {
         let mut answer = refuse(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD work here");
@@ -99,6 +113,22 @@ fn script(nonce: &str) -> Response {
     let mut text = format!("globalThis.__megaron={{nonce:\"{nonce}\"}};\n").into_bytes();
     text.extend_from_slice(&rest);
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], text).into_response()
+}
+
+/// A frame that went to the front door of the page, as links in applets do, ends up at ours. Who is
+/// there tells the page around it where it meant to go.
+fn away(uri: &Uri) -> Option<Response> {
+    let (kind, text) = match uri.path() {
+        "/" if uri.query().is_some_and(|query| query.contains("applet=")) => {
+            ("text/html; charset=utf-8", AWAY)
+        }
+        "/away.js" => ("text/javascript; charset=utf-8", AWAY_SCRIPT),
+        _ => return None,
+    };
+    let mut answer = ([(header::CONTENT_TYPE, kind)], text).into_response();
+    let policy = "default-src 'none'; script-src 'self'; sandbox allow-scripts";
+    answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    Some(answer)
 }
 
 fn nothing() -> Response {

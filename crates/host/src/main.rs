@@ -1,5 +1,6 @@
 //! The `megaron` command: reads what is wanted, does it, and says by its exit code how that went.
 
+mod again;
 mod ask;
 mod asked;
 mod bridge;

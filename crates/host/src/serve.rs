@@ -13,6 +13,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 
 use crate::{
+    again::Again,
     browser,
     cli::{LogFormat, ServeArgs},
     config::{self, Config},
@@ -34,11 +35,16 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let (data_dir, drain) = (plan.data_dir.clone(), plan.drain);
     let is_new = !wire::has_database(&data_dir) && plan.config.providers.is_empty();
     let config = plan.config.clone();
-    let listener = listen(plan.config.server.listen, &data_dir).await?;
-    let sandbox = sandbox(args.sandbox_listen, listener.local_addr()?, &config).await?;
+    let before = Again::found();
+    let listen_at = before.as_ref().map_or(plan.config.server.listen, |it| it.hall);
+    let sandbox_at = before.as_ref().map(|it| it.frames).or(args.sandbox_listen);
+    let listener = listen(listen_at, &data_dir).await?;
+    let sandbox = sandbox(sandbox_at, listener.local_addr()?, &config).await?;
+    let frames = sandbox.local_addr()?;
     let rooms = Rooms::build(plan, listener, Some(sandbox), meters::begin()?).await?;
     let (login, browser_login) = (rooms.login_url()?, rooms.login_url()?);
-    let models = rooms.models.clone();
+    let (models, restarts) = (rooms.models.clone(), rooms.restarts.clone());
+    let again = Again { hall: rooms.address(), frames };
     let mut hall = Hall::open(rooms);
     let note = place::post(&data_dir, hall.addr)?;
     warn(&args, hall.addr);
@@ -50,20 +56,25 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     if is_new {
         tokio::spawn(introduce(config, args.log_format));
     }
-    if !args.no_open && browser::is_at_hand() {
+    if !args.no_open && before.is_none() && browser::is_at_hand() {
         browser::open(&browser_login);
     }
-    tokio::select! {
-        () = stops.next() => (),
+    let restarting = tokio::select! {
+        () = stops.next() => false,
+        () = restarts.notified() => true,
         error = hall.broken() => return Err(error),
-    }
+    };
     // Those who come now should not be sent here.
     drop(note);
     tracing::info!(seconds = drain.as_secs(), "stopping; running turns may end first");
     tokio::select! {
-        () = hall.close() => Ok(ExitCode::SUCCESS),
-        () = stops.next() => Ok(ExitCode::from(STOPPED_AT_ONCE)),
+        () = hall.close() => (),
+        () = stops.next() => return Ok(ExitCode::from(STOPPED_AT_ONCE)),
     }
+    if restarting {
+        return Err(again.begin());
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn plan(args: &ServeArgs) -> anyhow::Result<Plan> {

@@ -15,6 +15,7 @@ use anyhow::Context as _;
 use futures::FutureExt as _;
 use kernel::{
     approvals::Grant,
+    gallery::Gallery,
     host::Host,
     ports::{Agents, Briefing, Clock, Ports},
     toolbox::{Caller, Toolbox},
@@ -49,6 +50,8 @@ pub struct Plan {
 pub struct Rooms {
     pub host: Arc<Host>,
     pub models: Arc<Lineup>,
+    /// Notified when it should be started anew.
+    pub restarts: tools::Restarts,
     servers: Arc<mcp::client::House>,
     edge: edge::Edge,
 }
@@ -74,6 +77,9 @@ impl Rooms {
         tools::add_all(&toolbox, clock.clone(), briefing.clone());
         tools::shell::add(&toolbox, shell(&data_dir, &config.shell));
         tools::web_fetch::add(&toolbox, fetching(&config.web));
+        let gallery: Arc<dyn Gallery> =
+            apps::Folders::open(&other_applets(), data_dir.join(APPLETS));
+        let changes = gallery.changes();
         let ports = Ports {
             log: store.clone(),
             catalog: store.clone(),
@@ -88,11 +94,18 @@ impl Rooms {
             tools: Arc::new(toolbox),
             clock,
             briefing,
+            gallery,
             workspace,
         };
         let host = Host::start(ports, config.house()).await?;
         lend(&host, &config.shell.allow);
         tools::add_social(&host);
+        tools::add_applets(&host);
+        tokio::spawn(kernel::gallery::announce(changes, host.roster.clone()));
+        let restarts = tools::Restarts::default();
+        if is_public {
+            tools::add_restart(&host, restarts.clone());
+        }
         let callback =
             format!("http://{}/api/mcp/callback", place::reachable(listener.local_addr()?));
         let lenders = lenders(&config)?;
@@ -120,7 +133,7 @@ impl Rooms {
         if let Some(listener) = sandbox {
             edge = edge.with_sandbox(listener)?;
         }
-        Ok(Self { host, models, servers, edge })
+        Ok(Self { host, models, restarts, servers, edge })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -163,6 +176,23 @@ fn lookout(config: Config) -> edge::Lookout {
         }
         .boxed()
     })
+}
+
+/// Where the owner's applets are, in the data directory.
+const APPLETS: &str = "applets";
+
+/// Folders of applets that are read and never written.
+fn other_applets() -> Vec<PathBuf> {
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    home.map(|home| home.join(".caco/applets")).into_iter().collect()
+}
+
+/// What is wrong with applets, each with its folder.
+pub fn applet_problems(data_dir: &Path) -> Vec<(PathBuf, String)> {
+    let mut folders = other_applets();
+    folders.push(data_dir.join(APPLETS));
+    let problems = apps::Folders::problems(&folders).into_iter();
+    problems.map(|apps::Problem { folder, what }| (folder, what)).collect()
 }
 
 /// Between the server and a command: see [`tools::sandbox`].

@@ -34,12 +34,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("tools", &["host"]),
     ("mcp", &["host"]),
     ("agents", &["host"]),
+    ("apps", &["host"]),
     ("host", &[]),
     ("testkit", &[]),
 ];
 
 /// The rooms that `host` joins, and the one file where it does.
-const JOINED: &[&str] = &["edge", "store", "models", "tools", "mcp", "agents"];
+const JOINED: &[&str] = &["edge", "store", "models", "tools", "mcp", "agents", "apps"];
 const JOINT: &str = "src/wire.rs";
 /// This file, which has to name what it forbids.
 const ITSELF: &str = "tests/rooms.rs";

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
+use uuid::Uuid;
 
 use crate::{
     ports::{Catalog, Shelf, StoreError},
@@ -21,6 +22,14 @@ pub struct AppletKey {
     pub slug: Option<String>,
 }
 
+/// Who says something, and need not hear it again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Teller {
+    /// The connection.
+    pub from: Option<u64>,
+    pub frame: Option<Uuid>,
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum AppletError {
     #[error("applet state would be larger than 1 MB")]
@@ -34,11 +43,18 @@ pub struct Applets {
     roster: Arc<Roster>,
     /// Held from reading to writing, so that no merge is lost to another.
     merging: Mutex<()>,
+    /// Shared with every connection on which an applet may listen.
+    audience: Arc<()>,
+}
+
+/// Held by a connection for as long as applets may listen on it.
+pub struct Seat {
+    _audience: Arc<()>,
 }
 
 impl Applets {
     pub fn new(catalog: Arc<dyn Catalog>, roster: Arc<Roster>) -> Self {
-        Self { catalog, roster, merging: Mutex::default() }
+        Self { catalog, roster, merging: Mutex::default(), audience: Arc::default() }
     }
 
     pub async fn state(&self, key: &AppletKey) -> Result<Map<String, Value>, StoreError> {
@@ -61,18 +77,45 @@ impl Applets {
         Ok(self.catalog.put(Shelf::AppletState, &name(key), text).await?)
     }
 
+    /// Forgets all that an applet has said here.
+    pub async fn clear(&self, key: &AppletKey) -> Result<(), StoreError> {
+        let _merging = self.merging.lock().await;
+        self.catalog.discard(Shelf::AppletState, &name(key)).await
+    }
+
     /// Merges, and lets the other connections know that watch `session`, or none if there is none.
     pub async fn push(
         &self,
         key: &AppletKey,
         data: Map<String, Value>,
         session: Option<SessionId>,
-        from: Option<u64>,
+        Teller { from, frame }: Teller,
     ) -> Result<(), AppletError> {
         self.merge(key, data.clone()).await?;
-        let data = Arc::new(Value::Object(data));
-        self.roster.tell(News::AppletState { session, data, from });
+        let (slug, data) = (key.slug.clone(), Arc::new(Value::Object(data)));
+        self.roster.tell(News::AppletState { session, slug, data, from, frame });
         Ok(())
+    }
+
+    /// Shows something to the applets of a session, or of all, and keeps nothing of it. Says whether
+    /// anybody could have seen it.
+    pub fn show(&self, session: Option<SessionId>, data: Map<String, Value>) -> bool {
+        let data = Arc::new(Value::Object(data));
+        self.roster.tell(News::AppletState { session, slug: None, data, from: None, frame: None });
+        Arc::strong_count(&self.audience) > 1
+    }
+
+    pub fn seat(&self) -> Seat {
+        Seat { _audience: self.audience.clone() }
+    }
+
+    /// The applet that was opened last in a session.
+    pub async fn current(&self, session: SessionId) -> Result<Option<String>, StoreError> {
+        self.catalog.load(Shelf::AppletState, &open(session)).await
+    }
+
+    pub async fn set_current(&self, session: SessionId, slug: &str) -> Result<(), StoreError> {
+        self.catalog.save(Shelf::AppletState, &open(session), &slug).await
     }
 
     /// Where the person has been in the applet, as the page last told it.
@@ -99,6 +142,10 @@ impl Applets {
 /// Slugs have no number sign either.
 fn trail(key: &AppletKey) -> String {
     format!("{}#navigation", name(key))
+}
+
+fn open(session: SessionId) -> String {
+    format!("{session}/#open")
 }
 
 /// Slugs have no slash, so no two keys share a name.

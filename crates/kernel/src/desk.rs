@@ -520,6 +520,7 @@ impl Desk {
             | Signal::Progress { .. }
             | Signal::Retrying { .. }
             | Signal::NearBudget(_)
+            | Signal::ReloadWanted
             | Signal::Unrecorded { .. } => (),
         }
         Update::Signal { after: self.state.last, at: self.ports.clock.now(), signal }

@@ -13,6 +13,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
+    gallery::Gallery,
     ledger::Spending,
     prompt::Prompt,
     state::State,
@@ -365,6 +366,7 @@ pub struct Ports {
     pub tools: Arc<Toolbox>,
     pub clock: Arc<dyn Clock>,
     pub briefing: Arc<dyn Briefing>,
+    pub gallery: Arc<dyn Gallery>,
     /// Where sessions work that name no folder of their own.
     pub workspace: PathBuf,
 }

@@ -30,7 +30,17 @@ pub enum News {
         change: Change,
     },
     /// The state of an applet changed; `from` is the connection that changed it.
-    AppletState { session: Option<SessionId>, data: Arc<Value>, from: Option<u64> },
+    AppletState {
+        session: Option<SessionId>,
+        /// The applet, where one was meant.
+        slug: Option<String>,
+        data: Arc<Value>,
+        from: Option<u64>,
+        /// The frame that changed it, if one did.
+        frame: Option<Uuid>,
+    },
+    /// The files of an applet changed, or it came or went.
+    AppletChanged { slug: String },
     /// A schedule was changed, or has come a step further.
     Schedules,
 }

@@ -307,7 +307,8 @@ impl State {
     }
 
     /// The context with one set replaced, or added to without repeats.
-    pub fn changed_by(&self, ContextChange { set, items, merge }: ContextChange) -> Fact {
+    pub fn changed_by(&self, change: ContextChange) -> Fact {
+        let ContextChange { set, items, merge, forget_empty } = change;
         let mut context = self.context.clone();
         let known = context.entry(set.clone()).or_default();
         if !merge {
@@ -319,6 +320,9 @@ impl State {
             }
         }
         known.truncate(CONTEXT_SET);
+        if forget_empty && known.is_empty() {
+            context.remove(&set);
+        }
         Fact::ContextChanged { set, context }
     }
 

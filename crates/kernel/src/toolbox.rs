@@ -136,6 +136,10 @@ pub enum Caller {
     Widget {
         server: String,
     },
+    /// An applet calls no tools; what it may do has its own list.
+    Applet {
+        slug: String,
+    },
     /// A program that uses the house through MCP.
     Client,
     /// An agent with a mind of its own that answers in a session.
@@ -363,5 +367,6 @@ fn may_call(caller: &Caller, tool: &dyn Tool) -> bool {
     match caller {
         Caller::Model | Caller::Owner | Caller::Client | Caller::Agent { .. } => true,
         Caller::Widget { server } => tool.server() == Some(server),
+        Caller::Applet { .. } => false,
     }
 }

@@ -122,6 +122,8 @@ pub struct ContextChange {
     pub set: String,
     pub items: Vec<String>,
     pub merge: bool,
+    /// Whether a set with nothing in it goes, rather than stay empty.
+    pub forget_empty: bool,
 }
 
 /// Named sets of things worth remembering: files, ports, an applet.
@@ -311,6 +313,8 @@ pub enum Signal {
     },
     /// A budget has just come near its end, or to it.
     NearBudget(Standing),
+    /// Whoever shows the session should load their page anew.
+    ReloadWanted,
     /// The turn stopped, and for want of storage that could not be recorded.
     Unrecorded {
         reason: String,

@@ -7,6 +7,7 @@ use futures::{
     future::{self, BoxFuture},
 };
 use kernel::{
+    gallery::NoGallery,
     host::{Host, Settings},
     ports::{Brief, Briefing, Ports, Stored},
     toolbox::{Tool, Toolbox},
@@ -70,6 +71,7 @@ impl World {
             tools: Arc::new(tools),
             clock: self.clock.clone(),
             briefing: Arc::new(Silence),
+            gallery: Arc::new(NoGallery),
             workspace: "/".into(),
         }
     }

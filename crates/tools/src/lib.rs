@@ -1,9 +1,11 @@
 //! The tools that Megaron brings along, one file each.
 
 mod agents;
+mod applets;
 mod apply_patch;
 mod ask_person;
 mod change;
+mod context;
 mod current_time;
 mod diff;
 mod edit_file;
@@ -38,14 +40,19 @@ use kernel::{
     toolbox::Toolbox,
 };
 
+pub use applets::Restarts;
 pub use notices::Notices;
 
 use crate::{
     agents::{
         CreateAgentSession, GetSessionState, House, ListModels, SendAgentMessage, WaitForAgent,
     },
+    applets::{
+        AppletHowto, AppletUsage, GetAppletState, ReloadPage, RestartServer, SetAppletState,
+    },
     apply_patch::ApplyPatch,
     ask_person::AskPerson,
+    context::{GetRelevantContext, SetRelevantContext},
     current_time::CurrentTime,
     edit_file::EditFile,
     glob::Glob,
@@ -83,4 +90,22 @@ pub fn add_social(host: &Arc<Host>) {
     toolbox.add(Adapter::new(PlanTool));
     toolbox.add(Adapter::new(SendAgentMessage { house: house() }));
     toolbox.add(Adapter::new(WaitForAgent { house: house() }));
+}
+
+/// Gives the house the tools for what it shows beside a conversation.
+pub fn add_applets(host: &Arc<Host>) {
+    let (toolbox, house) = (&host.ports.tools, || House(Arc::downgrade(host)));
+    toolbox.add(Adapter::new(AppletHowto { house: house() }));
+    toolbox.add(Adapter::new(AppletUsage { house: house() }));
+    toolbox.add(Adapter::new(GetAppletState { house: house() }));
+    toolbox.add(Adapter::new(SetAppletState { house: house() }));
+    toolbox.add(Adapter::new(GetRelevantContext { house: house() }));
+    toolbox.add(Adapter::new(SetRelevantContext { house: house() }));
+    toolbox.add(Adapter::new(ReloadPage));
+}
+
+/// Lets agents ask for the server to be started anew.
+pub fn add_restart(host: &Arc<Host>, restarts: Restarts) {
+    let house = House(Arc::downgrade(host));
+    host.ports.tools.add(Adapter::new(RestartServer { house, restarts }));
 }

@@ -1,5 +1,6 @@
 // The windows of the session on show: which there are, how they lie, and what can be opened.
 import * as api from '../lib/api';
+import { appletIn, type AppletPlace } from '../applets/address';
 import type { FrameOffer, FrameTicket } from '../lib/wire';
 import * as layouts from './layout';
 import type { Arrangement, Layout, Pane } from './layout';
@@ -23,6 +24,16 @@ export class Frames {
   /** Whether nothing of the conversation is to be seen. */
   covering = $derived(this.beside.length > 0 && (this.narrow ? this.shown : this.layout.maximised));
 
+  /** The applet the person looks at, if it is one. */
+  applet = $derived.by(() => {
+    const applets = this.beside.filter((it) => it.kind === 'applet');
+    return applets.find((it) => it.key === this.layout.front) ?? applets[0];
+  });
+  /** Called when the address should say something else. */
+  went: (place: AppletPlace | undefined, mode: 'push' | 'replace') => void = () => {};
+  /** Windows of applets that begin anew, by key. */
+  private fresh = new Set<number>();
+
   constructor(readonly relay: Relay) {}
 
   /** @param app what the address asks for, if anything */
@@ -30,9 +41,14 @@ export class Frames {
     const narrow = matchMedia(NARROW);
     this.narrow = narrow.matches;
     narrow.addEventListener('change', () => (this.narrow = narrow.matches));
-    // Without an answer nothing is offered; the connection says what is wrong.
-    api.frameOffers().then((offers) => (this.offers = offers), () => {});
+    this.refresh();
     if (app) this.open(app);
+  }
+
+  /** Asks what can be opened. */
+  refresh() {
+    // Without an answer nothing else is offered; the connection says what is wrong.
+    api.frameOffers().then((offers) => (this.offers = offers), () => {});
   }
 
   /** Goes to the windows of another session. */
@@ -44,9 +60,64 @@ export class Frames {
 
   /** Opens an app, or brings its window to the front if there is one. */
   open(id: string) {
-    const there = this.beside.find((it) => it.id === id);
+    const there = this.beside.find((it) => it.kind === 'app' && it.id === id);
     if (there) return this.raise(there.key);
     this.openAnother(id);
+  }
+
+  /** Opens what was chosen from the list. */
+  launch({ kind, id }: FrameOffer) {
+    if (kind === 'app') return this.openAnother(id);
+    const place = { slug: id, params: {} };
+    const there = this.find(id);
+    if (there) this.raise(there.key);
+    else this.added(layouts.opened(this.layout, 'applet', id, {}));
+    this.went(there ? placeOf(there) : place, 'push');
+  }
+
+  /** Shows the applet that the address names: one that is there, or else in the place of the one before. */
+  visit({ slug, params }: AppletPlace) {
+    const there = this.find(slug);
+    if (!there) this.added(this.instead(this.applet, slug, params));
+    else this.change({ ...layouts.steered(this.layout, there.key, params), front: there.key });
+    this.shown = true;
+    // Whoever comes by the address is where they were.
+    this.wanted = 0;
+  }
+
+  /** The person went elsewhere within an applet. */
+  steer(key: number, params: Record<string, string>, mode: 'push' | 'replace') {
+    this.change(layouts.steered(this.layout, key, params));
+    const pane = this.layout.panes.find((it) => it.key === key);
+    if (pane) this.went(placeOf(pane), mode);
+  }
+
+  /** An applet leads to a place in the page. @param away whether it has left already, and must be loaded anew */
+  follow(key: number, search: string, away: boolean) {
+    const pane = this.layout.panes.find((it) => it.key === key);
+    const to = appletIn(search);
+    if (!pane || pane.kind !== 'applet') return;
+    if (to && !away && to.slug === pane.id) return this.steer(key, to.params, 'push');
+    if (!to && !away) return;
+    const { slug, params } = to ?? placeOf(pane);
+    this.added(this.instead(pane, slug, params), to !== undefined);
+    if (to) this.went(to, 'push');
+  }
+
+  private find(slug: string): Pane | undefined {
+    return this.beside.find((it) => it.kind === 'applet' && it.id === slug);
+  }
+
+  private instead(pane: Pane | undefined, slug: string, params: Record<string, string>): Layout {
+    if (!pane) return layouts.opened(this.layout, 'applet', slug, params);
+    return layouts.replaced(this.layout, pane.key, 'applet', slug, params);
+  }
+
+  private added(layout: Layout, fresh = true) {
+    this.change(layout);
+    if (fresh) this.fresh.add(layout.front);
+    this.shown = true;
+    this.wanted = layout.front;
   }
 
   openAnother(id: string) {
@@ -58,6 +129,8 @@ export class Frames {
   /** Brings a window to the front, and leaves the focus where it is. */
   select(key: number) {
     this.change({ ...this.layout, front: key });
+    const pane = this.layout.panes.find((it) => it.key === key);
+    if (pane?.kind === 'applet') this.went(placeOf(pane), 'replace');
   }
 
   raise(key: number) {
@@ -68,6 +141,7 @@ export class Frames {
 
   close(key: number) {
     this.change(layouts.closed(this.layout, key));
+    this.went(this.applet && placeOf(this.applet), 'replace');
     if (this.beside.length === 0) this.shown = false;
     this.wanted = this.layout.front;
   }
@@ -105,11 +179,17 @@ export class Frames {
   }
 
   ticket(pane: Pane): Promise<FrameTicket> {
-    return api.openFrame(pane.kind, pane.id, this.session);
+    const fresh = this.fresh.delete(pane.key);
+    const more = pane.kind === 'applet' ? { params: pane.params ?? {}, keepState: !fresh } : {};
+    return api.openFrame(pane.kind, pane.id, this.session, more);
   }
 
   private change(layout: Layout) {
     this.layout = layout;
     layouts.save(this.session, layout);
   }
+}
+
+function placeOf({ id, params }: Pane): AppletPlace {
+  return { slug: id, params: params ?? {} };
 }

@@ -1,12 +1,15 @@
 // Which windows a session has and how they are arranged: plain data, and where it is kept.
 
 export type Arrangement = 'tabs' | 'tiles';
+export type FrameKind = 'app' | 'applet';
 
 export interface Pane {
   /** Grows with every window, so that the order of opening is the order of keys. */
   key: number;
-  kind: 'app';
+  kind: FrameKind;
   id: string;
+  /** What stands in the address of an applet. */
+  params?: Record<string, string>;
   /** Beside the conversation, or within it. */
   place: 'beside' | 'chat';
   /** Its share of the height among tiles. */
@@ -34,11 +37,25 @@ export function empty(): Layout {
   return { arrangement: 'tabs', panes: [], front: 0, maximised: false, share: 50 };
 }
 
-export function opened(layout: Layout, kind: 'app', id: string): Layout {
+export function opened(layout: Layout, kind: FrameKind, id: string, params?: Record<string, string>): Layout {
   if (layout.panes.length >= MOST_PANES) return layout;
   const key = 1 + Math.max(0, ...layout.panes.map((it) => it.key));
-  const pane: Pane = { key, kind, id, place: 'beside', weight: 1 };
+  const pane: Pane = { key, kind, id, place: 'beside', weight: 1, ...(params ? { params } : {}) };
   return { ...layout, panes: [...layout.panes, pane], front: key };
+}
+
+/** Another in the place of this one. */
+export function replaced(layout: Layout, key: number, kind: FrameKind, id: string, params: Record<string, string>): Layout {
+  const was = layout.panes.find((it) => it.key === key);
+  if (!was) return opened(layout, kind, id, params);
+  const next = 1 + Math.max(0, ...layout.panes.map((it) => it.key));
+  const pane: Pane = { ...was, key: next, kind, id, params };
+  return { ...layout, panes: layout.panes.map((it) => (it.key === key ? pane : it)), front: next };
+}
+
+/** The person went elsewhere in an applet. */
+export function steered(layout: Layout, key: number, params: Record<string, string>): Layout {
+  return { ...layout, panes: layout.panes.map((it) => (it.key === key ? { ...it, params } : it)) };
 }
 
 /** Without this window; the one after it, or else before it, comes to the front. */
@@ -159,9 +176,15 @@ function isBeside(pane: Pane): boolean {
 }
 
 function readPane(kept: unknown): Pane[] {
-  const { key, kind, id, place, weight } = (kept ?? {}) as Partial<Record<keyof Pane, unknown>>;
+  const { key, kind, id, place, weight, params } = (kept ?? {}) as Partial<Record<keyof Pane, unknown>>;
   if (typeof key !== 'number' || !Number.isSafeInteger(key) || key < 1) return [];
-  if (kind !== 'app' || typeof id !== 'string' || id === '') return [];
+  if ((kind !== 'app' && kind !== 'applet') || typeof id !== 'string' || id === '') return [];
   const sound = typeof weight === 'number' && weight >= LEAST_WEIGHT && weight <= MOST_WEIGHT;
-  return [{ key, kind, id, place: place === 'chat' ? 'chat' : 'beside', weight: sound ? weight : 1 }];
+  const pane: Pane = { key, kind, id, place: place === 'chat' ? 'chat' : 'beside', weight: sound ? weight : 1 };
+  return [kind === 'applet' ? { ...pane, params: readParams(params) } : pane];
+}
+
+function readParams(kept: unknown): Record<string, string> {
+  const entries = typeof kept === 'object' && kept !== null ? Object.entries(kept) : [];
+  return Object.fromEntries(entries.filter((it): it is [string, string] => typeof it[1] === 'string'));
 }

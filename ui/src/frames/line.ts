@@ -14,6 +14,10 @@ export interface Ends {
   tall(height: number): void;
   state(state: LineState): void;
   now(): number;
+  /** What stands in its address is something else now. */
+  steered?(params: Record<string, string>, mode: 'push' | 'replace'): void;
+  /** It leads to a place in the page. @param away whether the document itself has gone there */
+  leads?(search: string, away: boolean): void;
 }
 
 /** Before its word; with it; after it went elsewhere; after it was put out. */
@@ -45,9 +49,11 @@ export class Line {
     if (verdict !== 'fine') return;
     const kind = typeOf(message);
     if (kind === 'megaron:hello') return this.hello(message as { nonce?: unknown });
+    if (kind === 'megaron:open') return this.leads(message as { search?: unknown });
     if (this.state !== 'ready') return;
     if (kind === 'megaron:leaving') this.known = false;
     if (kind === 'megaron:size') return this.size((message as { height?: unknown }).height);
+    if (kind === 'megaron:params') return this.steered(message as { params?: unknown; mode?: unknown });
     if (kind.startsWith('megaron:')) return;
     // Between one document and the next nobody is known.
     if (!this.known) return;
@@ -90,6 +96,21 @@ export class Line {
     this.become('ready');
     this.ends.post({ type: 'megaron:welcome', theme: this.look(), visible: this.visible() });
     this.ends.greeted();
+  }
+
+  private steered({ params, mode }: { params?: unknown; mode?: unknown }) {
+    if (!this.known || typeof params !== 'object' || params === null) return;
+    const texts = Object.entries(params).filter((it): it is [string, string] => typeof it[1] === 'string');
+    this.ends.steered?.(Object.fromEntries(texts), mode === 'push' ? 'push' : 'replace');
+  }
+
+  private leads({ search }: { search?: unknown }) {
+    if (typeof search === 'string') this.ends.leads?.(search, !this.known);
+  }
+
+  /** The person went elsewhere in the page. */
+  steer(params: Record<string, string>) {
+    if (this.state === 'ready') this.ends.post({ type: 'megaron:params', params });
   }
 
   private size(height: unknown) {

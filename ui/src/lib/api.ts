@@ -125,8 +125,13 @@ export async function frameOffers(): Promise<FrameOffer[]> {
   return (await ask<{ offers: FrameOffer[] }>('GET', '/api/frames')).offers;
 }
 
-export function openFrame(kind: string, id: string, sessionId: string): Promise<FrameTicket> {
-  return ask('POST', '/api/frames', { kind, id, sessionId: sessionId || null });
+export function openFrame(kind: string, id: string, sessionId: string, more: object = {}): Promise<FrameTicket> {
+  return ask('POST', '/api/frames', { kind, id, sessionId: sessionId || null, ...more });
+}
+
+/** Notes for the agent what the person is looking at. */
+export function noteApplet(id: string, items: string[]): Promise<unknown> {
+  return ask('PATCH', session(id), { setContext: { setName: 'applet', items } });
 }
 
 /** Also while the page is being left. */

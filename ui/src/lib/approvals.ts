@@ -56,6 +56,7 @@ export function asker(caller: string): string {
     owner: 'you',
     client: 'another program',
     widget: `the widget ${name}`,
+    applet: `the applet ${name}`,
     agent: `the agent ${name}`,
   };
   return known[kind] ?? caller;

@@ -1,6 +1,7 @@
 // The page's state: which session is shown and what is known of it. It relays between server and components, and decides nothing.
 import { address, read, type View } from './address';
 import * as api from './api';
+import { appletIn, asContext, followed, withApplet, type AppletPlace } from '../applets/address';
 import { Frames } from '../frames/frames.svelte';
 import { Relay } from '../frames/relay';
 import { Connection, type Link } from './connection';
@@ -69,6 +70,7 @@ export class Hall {
   private observing: ReturnType<typeof setTimeout> | undefined;
   private leaving = new Set<string>();
   private looks = 0;
+  private noted = '';
   private connection = new Connection({
     link: (link, wait = 0) => this.linked(link, wait),
     following: () => this.again(),
@@ -79,6 +81,8 @@ export class Hall {
 
   start() {
     addEventListener('popstate', () => this.arrive());
+    addEventListener('click', (event) => this.followLink(event));
+    this.frames.went = (place, mode) => this.mark(place, mode);
     addEventListener('online', () => this.online(true));
     addEventListener('offline', () => this.online(false));
     addEventListener('visibilitychange', () => {
@@ -105,6 +109,36 @@ export class Hall {
   tryNow() {
     this.connection.wake();
     this.threads.patience.wake();
+  }
+
+  /** A link to an applet opens it here, wherever in the page the link is. */
+  private followLink(event: MouseEvent) {
+    const place = followed(event);
+    if (!place) return;
+    event.preventDefault();
+    this.mark(place, 'push');
+    this.arrive();
+    this.frames.wanted = this.frames.layout.front;
+  }
+
+  /** Lets the address say which applet is shown. */
+  private mark(place: AppletPlace | undefined, mode: 'push' | 'replace') {
+    const to = withApplet(location.search, place);
+    if (to === location.pathname + location.search) return;
+    if (mode === 'push') history.pushState(null, '', to);
+    else history.replaceState(null, '', to);
+  }
+
+  /** Notes for the agent what the person is looking at, where that is something else than before. */
+  private noteApplet(id: string) {
+    const { applet } = this.frames;
+    if (!applet) return;
+    const items = asContext({ slug: applet.id, params: applet.params ?? {} }).slice(0, 10);
+    const note = JSON.stringify([id, items]);
+    if (note === this.noted) return;
+    this.noted = note;
+    // Without it the agent asks the applet itself.
+    api.noteApplet(id, items).catch(() => {});
   }
 
   /** Goes to a session, or to the start page when there is no id. */
@@ -222,7 +256,9 @@ export class Hall {
   }
 
   private go(id: string, view: View) {
-    history.pushState(null, '', address(id, view, location.search));
+    // An applet belongs to its session; one that was opened before there was any comes along.
+    const stays = id === this.current || this.current === '' || !appletIn(location.search);
+    history.pushState(null, '', address(id, view, stays ? location.search : ''));
     this.arrive();
   }
 
@@ -232,6 +268,8 @@ export class Hall {
     this.view = view;
     if (id !== this.current || id === '') this.show(id);
     else this.observeIfNew();
+    const applet = appletIn(location.search);
+    if (applet) this.frames.visit(applet);
   }
 
   private show(id: string) {
@@ -300,6 +338,7 @@ export class Hall {
     if (event.type === 'schedule.changed') this.scheduled += 1;
     if (event.type === 'session.listChanged' && event.data.reason === 'deleted')
       this.threads.forget(event.data.sessionId);
+    if (event.type === 'applet.changed') this.frames.refresh();
     if (event.type === 'approvals.changed') this.inbox.changed(event.data.sessionId, event.data.open);
     if (event.type !== 'session.busy') return;
     const { sessionId, isBusy } = event.data;
@@ -307,6 +346,7 @@ export class Hall {
     const session = this.roster.find(sessionId);
     // The first message gives a session its summary, and nothing else announces that.
     if (isBusy && session && !session.name && !session.summary) void this.refresh();
+    if (!isBusy && sessionId === this.current) this.noteApplet(sessionId);
     if (isBusy || sessionId !== this.current) return;
     this.settle(sessionId);
     void this.look();

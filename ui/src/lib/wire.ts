@@ -254,6 +254,7 @@ export interface EventFrame {
 export type GlobalEvent =
   | { type: 'session.busy'; data: { sessionId: string; isBusy: boolean } }
   | { type: 'session.listChanged'; data: { reason: string; sessionId: string; unobservedCount?: number } }
+  | { type: 'applet.changed'; data: { slug: string } }
   | { type: 'approvals.changed'; data: { sessionId: string; open: number } }
   | { type: 'schedule.changed'; data: object };
 
@@ -265,7 +266,7 @@ export type FrameWord =
 
 /** What can be opened in a frame. */
 export interface FrameOffer {
-  kind: 'app';
+  kind: 'app' | 'applet';
   id: string;
   title: string;
   description: string;

@@ -34,7 +34,7 @@ pub struct Approval<'a> {
     /// What it is about, in a line.
     #[schema(example = "Writing notes.md")]
     title: &'a str,
-    /// `model`, `owner`, `widget:NAME`, `client` or `agent:NAME`.
+    /// `model`, `owner`, `widget:NAME`, `applet:SLUG`, `client` or `agent:NAME`.
     #[schema(example = "model")]
     caller: String,
     #[serde(flatten)]
@@ -196,6 +196,7 @@ pub fn caller_name(caller: &Caller) -> String {
         Caller::Model => "model".to_owned(),
         Caller::Owner => "owner".to_owned(),
         Caller::Widget { server } => format!("widget:{server}"),
+        Caller::Applet { slug } => format!("applet:{slug}"),
         Caller::Client => "client".to_owned(),
         Caller::Agent { name } => format!("agent:{name}"),
     }

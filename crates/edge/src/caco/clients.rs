@@ -62,6 +62,13 @@ impl Clients {
         Ok(())
     }
 
+    /// Notes which applet the client has open.
+    pub async fn set_applet(&self, client: &str, slug: &str) -> Result<(), StoreError> {
+        let _changing = self.changing.lock().await;
+        let slot = Slot { applet: Some(slug.to_owned()), ..self.slot(client).await? };
+        self.host.ports.catalog.save(Shelf::Clients, client, &slot).await
+    }
+
     /// Whose applet state is meant: what was said, else what the client is looking at.
     pub async fn applet_key(
         &self,

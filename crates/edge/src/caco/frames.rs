@@ -27,6 +27,8 @@ pub enum Frame<'a> {
     StateUpdate {
         #[serde(skip_serializing_if = "Option::is_none")]
         session_id: Option<SessionId>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        applet_slug: Option<&'a str>,
         data: &'a Value,
     },
     #[serde(rename_all = "camelCase")]
@@ -188,6 +190,8 @@ pub enum Body<'a> {
     TaskUpdated { task: Task<'a> },
     #[serde(rename = "task.completed", rename_all = "camelCase")]
     TaskCompleted { task_id: Uuid, status: &'static str },
+    #[serde(rename = "caco.reload")]
+    Reload {},
     #[serde(rename = "caco.context", rename_all = "camelCase")]
     Context {
         reason: &'a str,
@@ -267,6 +271,9 @@ pub enum Global {
         #[serde(skip_serializing_if = "Option::is_none")]
         unobserved_count: Option<usize>,
     },
+    /// The files of an applet changed, or it came or went.
+    #[serde(rename = "applet.changed")]
+    AppletChanged { slug: String },
     /// So much waits for the person in this session.
     #[serde(rename = "approvals.changed", rename_all = "camelCase")]
     ApprovalsChanged {

@@ -1,5 +1,6 @@
 //! What a client of the Caco socket says, understood or answered with what was wrong.
 
+pub use kernel::gallery::is_slug;
 use kernel::update::Seq;
 use serde_json::{Map, Value};
 
@@ -120,13 +121,6 @@ fn place(frame: &Map<String, Value>) -> Result<Place, String> {
         return Err("Invalid slug".to_owned());
     }
     Ok(Place { session, slug })
-}
-
-/// Small letters, digits and hyphens, with no hyphen at either end.
-pub fn is_slug(text: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let hyphened = text.starts_with('-') || text.ends_with('-');
-    (1..=64).contains(&text.len()) && !hyphened && text.bytes().all(|it| plain(it) || it == b'-')
 }
 
 fn after(frame: &Map<String, Value>) -> Result<Option<Seq>, String> {

@@ -1,5 +1,6 @@
 //! The Caco API: sessions, messages and the socket that tells of them.
 
+pub mod applets;
 mod approvals;
 mod asked;
 mod budgets;
@@ -47,6 +48,9 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(queue::call_off))
         .routes(routes!(pictures::picture))
         .routes(routes!(messages::debug))
+        .routes(routes!(applets::list))
+        .routes(routes!(applets::load))
+        .routes(routes!(applets::state, applets::merge))
         .routes(routes!(approvals::list))
         .routes(routes!(approvals::decide))
         .routes(routes!(grants::list))

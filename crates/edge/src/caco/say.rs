@@ -20,8 +20,8 @@ use super::{
         ToolRequest as Requested, ToolResult,
     },
     names::{
-        BUDGET, CONTEXT, INTENT, PRINTED, PROGRESS, REASONING, RETRY, TEXT, UNRECORDED, derive,
-        event_id, hash, message_id, reasoning_id,
+        BUDGET, CONTEXT, INTENT, PRINTED, PROGRESS, REASONING, RELOAD, RETRY, TEXT, UNRECORDED,
+        derive, event_id, hash, message_id, reasoning_id,
     },
     pictures, tasks,
 };
@@ -293,6 +293,9 @@ fn passing(session: SessionId, after: Seq, at: Timestamp, signal: &Signal) -> Ve
             let id = derive(session, after, BUDGET + standing.limit.place as u64);
             vec![write(&ephemeral(id, body))]
         }
+        Signal::ReloadWanted => {
+            vec![write(&ephemeral(derive(session, after, RELOAD), Body::Reload {}))]
+        }
         Signal::Unrecorded { reason } => {
             let body = Body::Error { error_type: "storage", message: reason };
             [write(&ephemeral(derive(session, after, UNRECORDED), body))].into()
@@ -360,9 +363,12 @@ pub fn news(news: &News) -> Line {
     };
     match news {
         // Between tabs nothing is said of the session: whoever hears it is there.
-        News::AppletState { session, data, from } => {
+        News::AppletState { session, slug, data, from, .. } => {
             let session_id = session.filter(|_| from.is_none());
-            write(&Frame::StateUpdate { session_id, data })
+            write(&Frame::StateUpdate { session_id, applet_slug: slug.as_deref(), data })
+        }
+        News::AppletChanged { slug } => {
+            write(&Frame::GlobalEvent { event: Global::AppletChanged { slug: slug.clone() } })
         }
         News::Schedules => write(&Frame::GlobalEvent { event: Global::SchedulesChanged {} }),
         News::Session { session, change, .. } => write(&match change {

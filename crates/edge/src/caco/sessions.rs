@@ -296,6 +296,7 @@ pub async fn amend(
         set: it.set_name,
         items: it.items,
         merge: matches!(it.mode, Mode::Merge),
+        forget_empty: false,
     });
     // To choose what is chosen changes nothing.
     let model = model.filter(|model| *model != state.model);

@@ -11,7 +11,7 @@ use std::{
 
 use axum::extract::ws::Utf8Bytes;
 use kernel::{
-    applets::AppletKey,
+    applets::{AppletKey, Seat, Teller},
     feed::{Feed, Heard},
     host::OpenError,
     roster::{Change, News},
@@ -46,6 +46,8 @@ pub struct Connection {
     number: u64,
     client: String,
     news: broadcast::Receiver<News>,
+    /// Applets may listen here.
+    _seat: Seat,
     deltas: Deltas,
     watching: Option<Watching>,
     /// A name it is subscribed to that nothing goes by yet, and whether something does now.
@@ -87,6 +89,7 @@ impl Connection {
         Self {
             number: NUMBER.fetch_add(1, Ordering::Relaxed),
             news: app.host.roster.listen(),
+            _seat: app.host.applets.seat(),
             app,
             client,
             deltas: Deltas::default(),
@@ -116,7 +119,8 @@ impl Connection {
                 let key = self.key(place, id.as_ref()).await?;
                 // Without a subscription it is told to those who have none either.
                 let told = if named { key.session } else { self.watched() };
-                let pushed = self.app.host.applets.push(&key, data, told, Some(self.number)).await;
+                let teller = Teller { from: Some(self.number), frame: None };
+                let pushed = self.app.host.applets.push(&key, data, told, teller).await;
                 pushed.map_err(|error| complain(id, &error))?;
             }
             Wish::GetState { place, id } => {
@@ -326,7 +330,7 @@ impl Connection {
 
     fn concerns(&self, news: &News) -> bool {
         match news {
-            News::Session { .. } | News::Schedules => true,
+            News::Session { .. } | News::Schedules | News::AppletChanged { .. } => true,
             News::AppletState { session, from, .. } => {
                 *from != Some(self.number) && (from.is_none() || *session == self.watched())
             }

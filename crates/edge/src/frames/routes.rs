@@ -1,6 +1,6 @@
 //! Asking for a frame, and being done with it.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{
     Json as Reply,
@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{OpenError, Opened};
+use super::{OpenError, Opened, tenant::Tenant};
 use crate::{
-    App,
+    App, applet,
     error::{ApiError, ErrorBody},
-    extract::{self, Json},
+    extract::{self, ClientId, Json},
     near::{did_you_mean, near},
 };
 
@@ -42,10 +42,17 @@ pub struct NewFrame {
     #[schema(example = "app")]
     kind: String,
     #[schema(example = "demo")]
+    #[serde(alias = "slug")]
     id: String,
     /// The session it speaks in.
     #[serde(default, deserialize_with = "extract::text")]
     session_id: Option<String>,
+    /// What stands in the address of an applet.
+    #[serde(default)]
+    params: BTreeMap<String, String>,
+    /// Leaves what an applet said of itself before.
+    #[serde(default)]
+    keep_state: bool,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -80,8 +87,13 @@ pub async fn offers(State(app): State<Arc<App>>) -> Reply<Offers> {
         title: offer.title.clone(),
         description: offer.description.clone(),
     };
-    let served = if app.frames.is_served() { app.frames.tenants() } else { &[] };
-    Reply(Offers { offers: served.iter().map(|it| offered(it.offer())).collect() })
+    let mut offers = Vec::new();
+    if app.frames.is_served() {
+        offers.extend(app.frames.tenants().iter().map(|it| offered(it.offer())));
+        let applets = app.host.ports.gallery.list().await;
+        offers.extend(applets.iter().map(|it| offered(&applet::offer(it))));
+    }
+    Reply(Offers { offers })
 }
 
 /// Open a frame
@@ -95,7 +107,8 @@ pub async fn offers(State(app): State<Arc<App>>) -> Reply<Offers> {
 pub async fn open(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    Json(NewFrame { kind, id, session_id }): Json<NewFrame>,
+    ClientId(client): ClientId,
+    Json(NewFrame { kind, id, session_id, params, keep_state }): Json<NewFrame>,
 ) -> Result<Reply<NewTicket>, ApiError> {
     if !app.frames.is_served() {
         return Err(ApiError::not_found("this server shows no frames"));
@@ -106,8 +119,14 @@ pub async fn open(
             "frames need a host name or an IPv4 address: come by one of those instead",
         )
     })?;
-    let tenant = app.frames.tenant(&kind, &id).ok_or_else(|| unknown(&app, &kind, &id))?;
     let session = session_id.as_deref().map(|text| session(&app, text)).transpose()?;
+    let tenant: Arc<dyn Tenant> = if kind == applet::KIND {
+        let open = applet::Opening { slug: &id, session, params: &params, client: &client };
+        Arc::new(applet::open(&app, open, keep_state).await?)
+    } else {
+        app.frames.tenant(&kind, &id).ok_or_else(|| unknown(&app, &kind, &id))?
+    };
+    let query = tenant.query().map(|query| format!("?{query}")).unwrap_or_default();
     // Whoever is reached by a proxy that speaks TLS is reached under the same name.
     let ancestor = format!("http://{host} https://{host}");
     let opened = app.frames.open(tenant, session, ancestor)?;
@@ -115,7 +134,7 @@ pub async fn open(
     let face = site.face();
     Ok(Reply(NewTicket {
         frame_id: id,
-        url: format!("{origin}/f/{ticket}/"),
+        url: format!("{origin}/f/{ticket}/{query}"),
         sandbox: face.sandbox(),
         allow: face.allow(),
         title: face.title.clone(),
@@ -148,7 +167,9 @@ fn unknown(app: &App, kind: &str, id: &str) -> ApiError {
     let known = tenants.iter().filter(|it| it.offer().kind == kind);
     let known: Vec<&str> = known.map(|it| it.offer().id.as_str()).collect();
     if known.is_empty() {
-        return ApiError::bad_request(format!("no kind of frame is called `{kind}`; `app` is one"));
+        return ApiError::bad_request(format!(
+            "no kind of frame is called `{kind}`; there are `app` and `applet`"
+        ));
     }
     let hint = did_you_mean(&near(id, known));
     ApiError::not_found(format!("no app is called `{id}`{hint}"))

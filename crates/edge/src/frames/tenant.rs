@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::{Frames, outbox::Word};
-use crate::sandbox::site::Site;
+use crate::{applet::capability::Capability, sandbox::site::Site};
 
 /// What can be opened, as the person chooses from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,16 @@ pub trait Tenant: Send + Sync {
     fn offer(&self) -> &Offer;
 
     fn site(&self) -> Arc<dyn Site>;
+
+    /// What stands in the address of its first document, behind the question mark.
+    fn query(&self) -> Option<String> {
+        None
+    }
+
+    /// What it may ask of us under its ticket.
+    fn capability(&self) -> Option<Arc<Capability>> {
+        None
+    }
 
     /// A page shows the frame, perhaps not for the first time: what it needs to know is told now.
     fn shown<'a>(&'a self, frame: &'a Speaker) -> BoxFuture<'a, Result<(), String>>;
@@ -54,16 +64,22 @@ pub async fn listen(tenant: Arc<dyn Tenant>, speaker: Speaker, mut said: mpsc::R
 }
 
 /// One frame, as its tenant speaks with it.
+#[derive(Clone)]
 pub struct Speaker {
     /// Weak, or a frame would keep alive what keeps it.
     frames: Weak<Frames>,
-    frame: Uuid,
+    pub frame: Uuid,
     pub session: Option<SessionId>,
 }
 
 impl Speaker {
     pub fn new(frames: Weak<Frames>, frame: Uuid, session: Option<SessionId>) -> Self {
         Self { frames, frame, session }
+    }
+
+    /// The connection of the page that shows it.
+    pub fn connection(&self) -> Option<u64> {
+        self.frames.upgrade()?.holder(self.frame)
     }
 
     pub fn tell(&self, message: &Value) {

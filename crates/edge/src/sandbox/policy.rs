@@ -35,6 +35,8 @@ pub struct Face {
     pub features: Vec<&'static str>,
     /// Whether scripts and styles may stand in its documents.
     pub inline: bool,
+    /// Whether its scripts may make others out of text.
+    pub eval: bool,
     /// Origins it may speak to.
     pub connects: Vec<String>,
     /// Origins it may load scripts, styles, pictures, fonts and sounds from.
@@ -57,12 +59,13 @@ impl Face {
     pub fn policy(&self, own: &str, ancestor: &str) -> String {
         let loads = list(&self.loads);
         let inline = if self.inline { " 'unsafe-inline'" } else { "" };
+        let eval = if self.eval { " 'unsafe-eval'" } else { "" };
         let frames = match list(&self.frames) {
             none if none.is_empty() => " 'none'".to_owned(),
             some => some,
         };
         format!(
-            "default-src 'none'; script-src {own}{inline}{loads}; style-src {own}{inline}{loads}; \
+            "default-src 'none'; script-src {own}{inline}{eval}{loads}; style-src {own}{inline}{loads}; \
              img-src {own} data: blob:{loads}; font-src {own} data:{loads}; \
              media-src {own} data: blob:{loads}; connect-src {own}{}; frame-src{frames}; \
              form-action {own}; base-uri 'none'; frame-ancestors {ancestor}; sandbox {}",

@@ -65,7 +65,9 @@ async fn a_ticket_leads_to_content_with_its_policy_and_nothing_of_the_owners() {
     let (status, offers) = house.get("/api/frames").await;
     let offer = json!({ "kind": "app", "id": "demo", "title": "Notice board",
         "description": "Keep notes, and tell them to the agent" });
-    assert_eq!((status, offers), (200, json!({ "offers": [offer] })));
+    assert_eq!((status, &offers["offers"][0]), (200, &offer));
+    let rest = &offers["offers"].as_array().unwrap()[1..];
+    assert!(rest.iter().all(|it| it["kind"] == "applet"), "{rest:?}");
 
     let (status, answer) = house.post("/api/frames", json!({ "kind": "app", "id": "demo" })).await;
     assert_eq!(status, 200);
@@ -284,7 +286,7 @@ async fn a_frame_that_cannot_be_opened_says_why() {
         ),
         (
             json!({ "kind": "ship", "id": "demo" }),
-            (400, "no kind of frame is called `ship`; `app` is one"),
+            (400, "no kind of frame is called `ship`; there are `app` and `applet`"),
         ),
         (json!({ "id": "demo" }), (400, "Invalid JSON body: missing field `kind`")),
         (

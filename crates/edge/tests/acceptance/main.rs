@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod access;
+mod applet_frames;
+mod applets;
 mod bad_input;
 mod budgets;
 mod common;

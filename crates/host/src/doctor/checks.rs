@@ -44,6 +44,7 @@ pub async fn all(data_dir: &Path, workspace: &Path) -> Vec<Finding> {
             "`megaron serve` starts one; `megaron ask` does without",
         )
     }));
+    findings.extend(applets(data_dir));
     findings.push(workplace(workspace));
     findings
 }
@@ -73,6 +74,15 @@ fn directory(dir: &Path) -> Finding {
         ),
         Ok(_) => Finding::good(format!("the data directory {shown} can be written")),
     }
+}
+
+fn applets(data_dir: &Path) -> Vec<Finding> {
+    let problems = wire::applet_problems(data_dir).into_iter();
+    let finding = |(folder, what): (PathBuf, String)| {
+        let found = format!("the applet in {}: {what}", folder.display());
+        Finding::remark(found, "docs/applets.md tells how an applet looks")
+    };
+    problems.map(finding).collect()
 }
 
 fn space(dir: &Path) -> Option<Finding> {

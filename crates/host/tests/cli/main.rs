@@ -245,6 +245,17 @@ fn the_doctor_finds_a_healthy_house_healthy() {
 }
 
 #[test]
+fn the_doctor_names_applets_that_cannot_be_used() {
+    let home = Home::new();
+    let folder = home.path("home/applets/broken");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("meta.json"), "[]").unwrap();
+    let ran = home.run(&["doctor"]);
+    let told = format!("! the applet in {}: meta.json must be an object", folder.display());
+    assert!(ran.out.contains(&told), "{ran:?}");
+}
+
+#[test]
 fn help_teaches() {
     let home = Home::new();
     for (args, part) in [

@@ -21,7 +21,7 @@ async fn what_is_known_of_a_session_changes_whole_or_not_at_all() {
     let (host, id) = house(&world).await;
     let items = |items: &[&str]| items.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     let change = |list: &[&str], merge| {
-        Some(ContextChange { set: "files".into(), items: items(list), merge })
+        Some(ContextChange { set: "files".into(), items: items(list), merge, forget_empty: false })
     };
     let amend = |context| {
         host.amend(id, Amendment { name: Some("n".into()), context, ..Amendment::default() })

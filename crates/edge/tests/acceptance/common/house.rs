@@ -95,6 +95,7 @@ impl House {
         ports.workspace = self.workspace();
         ports.models = Arc::new(WithGuest { own: ports.models, guest: self.guest.clone() });
         let (keys, settings) = (self.keys(), self.settings.clone());
+        let (caco, own) = (self.caco(), self.applets());
         let servers = self.servers.clone();
         let found = self.found.clone();
         let lookout: Lookout = Arc::new(move || ready(found.clone()).boxed());
@@ -106,7 +107,10 @@ impl House {
         let (stop, stopping) = oneshot::channel();
         let (finished, stopped) = oneshot::channel();
         let started = runtime.spawn(async move {
+            ports.gallery = apps::Folders::open(&[caco], own);
+            let changes = ports.gallery.changes();
             let host = Host::start(ports, kernel::host::Settings::default()).await.unwrap();
+            tokio::spawn(kernel::gallery::announce(changes, host.roster.clone()));
             host.recover().await;
             host.keep_schedules();
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -145,6 +149,16 @@ impl House {
     /// Where sessions work that name no folder of their own.
     pub fn workspace(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap().join("work")
+    }
+
+    /// Where the owner's applets are.
+    pub fn applets(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("applets")
+    }
+
+    /// Where another program has its applets.
+    pub fn caco(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("caco")
     }
 
     pub fn cwd(&self) -> String {
