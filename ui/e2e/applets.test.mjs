@@ -170,13 +170,13 @@ describe('an applet written by the documentation', () => {
       globals: 'functionfunction',
     });
     await frame.evaluate(() => window.appletAPI.sendAgentMessage('What do you see?'));
-    await guest.log.getByRole('article', { name: 'From applet probe' }).getByText('What do you see?').waitFor();
+    await guest.log.getByRole('article', { name: 'From the applet probe' }).getByText('What do you see?').waitFor();
     await guest.finished.nth(1).waitFor();
     const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
     const image = `data:image/png;base64,${pixel}`;
     await guest.idle();
     await frame.evaluate((imageData) => window.appletAPI.sendAgentMessage('And now?', { imageData }), image);
-    await guest.log.getByRole('article', { name: 'From applet probe' }).getByText('And now?').waitFor();
+    await guest.log.getByRole('article', { name: 'From the applet probe' }).getByText('And now?').waitFor();
   });
 
   test('loads what lies under /api, however it names it', async () => {

@@ -67,7 +67,7 @@ describe('on a wide screen', () => {
     const content = await windows.open();
     await windows.pin('Water the olive tree');
     await content.getByRole('button', { name: 'Tell the agent' }).click();
-    await guest.log.getByRole('article', { name: 'From app demo' }).getByText('Water the olive tree').waitFor();
+    await guest.log.getByRole('article', { name: 'From the app demo' }).getByText('Water the olive tree').waitFor();
     await content.getByText('The agent was told.').waitFor();
     await guest.finished.nth(1).waitFor();
     await content.getByRole('button', { name: 'Take down' }).click();
