@@ -67,8 +67,8 @@ fn line(schedule: &Value) -> String {
         (Some(at), None) => format!("ran well at {at}"),
         (Some(at), Some(error)) => format!("failed at {at}: {error}"),
     };
-    let prompt = text(&schedule["prompt"]).unwrap_or_default();
-    let prompt = prompt.lines().next().unwrap_or_default();
+    let prompt = schedule["prompt"].as_str().unwrap_or_default();
+    let prompt = plain(prompt.lines().next().unwrap_or_default());
     let slug = text(&schedule["slug"]).unwrap_or_default();
     format!("{slug}  {when}, {next}\n  {prompt}\n  {last}\n")
 }

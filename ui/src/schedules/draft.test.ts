@@ -63,6 +63,7 @@ test('times are told in words', () => {
   expect(near('2026-02-01T10:05:00Z', now)).toBe('in 5 minutes');
   expect(near('2026-02-01T08:00:00Z', now)).toBe('2 hours ago');
   expect(near('2026-01-31T09:00:00Z', now)).toBe('yesterday');
+  expect(near('2026-02-03T10:30:00Z', new Date('2026-02-01T18:00:00Z'))).toBe('in 2 days');
   expect(near('2026-03-01T12:00:00Z', now)).toBe('on March 1');
   expect(full('2026-03-29T01:00:00Z', 'Europe/Berlin')).toBe('Sun, Mar 29, 2026, 03:00');
   expect(lasted('2026-02-01T10:00:00Z', '2026-02-01T10:01:30Z')).toBe('90 s');

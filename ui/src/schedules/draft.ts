@@ -88,8 +88,13 @@ export function near(iso: string, now: Date): string {
   if (size < 60) return seconds < 0 ? 'just now' : 'in a moment';
   if (size < 3_600) return format.format(Math.trunc(seconds / 60), 'minute');
   if (size < 86_400) return format.format(Math.trunc(seconds / 3_600), 'hour');
-  if (size < 7 * 86_400) return format.format(Math.trunc(seconds / 86_400), 'day');
+  const days = Math.round((midnight(new Date(iso)) - midnight(now)) / 86_400_000);
+  if (size < 7 * 86_400) return format.format(days, 'day');
   return `on ${new Date(iso).toLocaleDateString('en', { day: 'numeric', month: 'long' })}`;
+}
+
+function midnight(moment: Date): number {
+  return new Date(moment).setHours(0, 0, 0, 0);
 }
 
 /** The same for what has been, also where the clock of whoever looks is behind. */

@@ -241,7 +241,7 @@ impl Schedules {
         };
         let running = Some(Run { session: Some(session), ..running });
         let session = Some(session);
-        self.store(Schedule { running, session, ..Schedule::clone(&schedule) }).await
+        self.store(Schedule { session, running, ..Schedule::clone(&schedule) }).await
     }
 
     /// Has on record how a run ended.
@@ -255,14 +255,14 @@ impl Schedules {
         // First of all: a crash in between finds the same again.
         self.note(slug, &run).await?;
         let (running, last) = (None, Some(run));
-        self.store(Schedule { running, last, ..Schedule::clone(&schedule) }).await
+        self.store(Schedule { last, running, ..Schedule::clone(&schedule) }).await
     }
 
     fn skipped(&self, due: Timestamp, passed: Passed) -> Run {
         let outcome = Some(RunOutcome::Skipped);
         let reason = Some(format!("{passed} passed while it could not run"));
         let finished = Some(self.clock.now());
-        Run { outcome, reason, finished, ..Run::new(self.clock.id(), due, false) }
+        Run { finished, outcome, reason, ..Run::new(self.clock.id(), due, false) }
     }
 
     async fn is_on_record(&self, slug: &str, due: Timestamp) -> Result<bool, StoreError> {

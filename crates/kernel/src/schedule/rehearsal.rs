@@ -74,19 +74,14 @@ impl Host {
         let message = Message { origin, ..Message::from_user(prompt) };
         let receipt = self.post(session, message, WhenBusy::Refuse).await?;
         let heard = self.listen_to(session, receipt.seq);
-        let (needs, trouble) = match tokio::time::timeout(PATIENCE, heard).await {
-            Ok(heard) => match heard? {
-                Some(Heeded { outcome, needs }) => (needs, trouble(outcome)),
-                None => return Err(OpenError::Closing.into()),
-            },
-            Err(_) => {
-                self.cancel(session).await.map_err(OpenError::from)?;
-                let heard = self.listen_to(session, receipt.seq).await?;
-                let needs = heard.map(|heard| heard.needs).unwrap_or_default();
-                (needs, Some("it took too long and was stopped".to_owned()))
-            }
-        };
-        Ok(Rehearsed { needs, trouble })
+        if let Ok(heard) = tokio::time::timeout(PATIENCE, heard).await {
+            let Heeded { outcome, needs } = heard?.ok_or(OpenError::Closing)?;
+            return Ok(Rehearsed { needs, trouble: trouble(outcome) });
+        }
+        self.cancel(session).await.map_err(OpenError::from)?;
+        let heard = self.listen_to(session, receipt.seq).await?;
+        let needs = heard.map(|heard| heard.needs).unwrap_or_default();
+        Ok(Rehearsed { needs, trouble: Some("it took too long and was stopped".to_owned()) })
     }
 
     async fn clear_stage(&self, session: SessionId) {

@@ -177,12 +177,11 @@ impl Host {
                 self.end(slug, run, outcome, error).await;
             }
             // The house is being shut; whoever starts next looks again.
-            Ok(None) => (),
+            Ok(None) | Err(OpenError::Closing) => (),
             Err(OpenError::Unknown(_)) => {
                 let gone = Some("its session was removed".to_owned());
                 self.end(slug, run, RunOutcome::Error, gone).await;
             }
-            Err(OpenError::Closing) => (),
             Err(error @ OpenError::Store(_)) => {
                 self.end(slug, run, RunOutcome::Error, Some(error.to_string())).await;
             }
@@ -242,7 +241,7 @@ impl Listener {
     fn hear(&mut self, Entry { seq, fact, .. }: &Entry) -> Option<Outcome> {
         match fact {
             Fact::Said { queued, .. } => {
-                self.ours = *seq == self.said || *queued == Some(self.said)
+                self.ours = *seq == self.said || *queued == Some(self.said);
             }
             Fact::Asked(question) if self.ours => {
                 if let About::Leave { deed, .. } = &question.about {

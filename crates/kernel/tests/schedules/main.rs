@@ -1,5 +1,5 @@
 //! Schedules: when they are due, whatever the calendar and the clock do, and how they run.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod due;
 mod rehearsing;
