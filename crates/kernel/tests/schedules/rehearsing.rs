@@ -118,7 +118,7 @@ fn what_was_granted_to_a_schedule_is_done_in_its_runs_and_nowhere_else() {
         let grant = host.grant_schedule(NAME, None, "act".into(), Some("a*".into())).await.unwrap();
         let again = host.grant_schedule(NAME, None, "act".into(), Some("a*".into())).await.unwrap();
         assert_eq!(again, grant, "granted once");
-        assert_eq!(host.approvals.all(), [grant.clone()]);
+        assert_eq!(host.approvals.all(), std::slice::from_ref(&grant));
         let first = run(&host, &world, "2026-02-01T11:00:00Z").await;
         assert_eq!(first.needed, []);
         assert_eq!(tool.calls().len(), 2);

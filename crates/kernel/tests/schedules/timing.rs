@@ -70,14 +70,13 @@ impl Fields {
         let mut now = from;
         while now < to {
             let wall = now.to_zoned(zone.clone()).datetime();
-            let matches = match &self.hours {
-                None => self.match_wall(wall),
-                Some(_) => {
-                    let first = zone.to_ambiguous_timestamp(wall).earlier().unwrap() == now;
-                    let left_out = std::iter::successors(Some(shown + step), |it| Some(*it + step));
-                    let mut left_out = left_out.take_while(|it| *it < wall);
-                    (first && self.match_wall(wall)) || left_out.any(|it| self.match_wall(it))
-                }
+            let matches = if self.hours.is_none() {
+                self.match_wall(wall)
+            } else {
+                let first = zone.to_ambiguous_timestamp(wall).earlier().unwrap() == now;
+                let left_out = std::iter::successors(Some(shown + step), |it| Some(*it + step));
+                let mut left_out = left_out.take_while(|it| *it < wall);
+                (first && self.match_wall(wall)) || left_out.any(|it| self.match_wall(it))
             };
             planned.extend(matches.then_some(now));
             shown = wall;
