@@ -142,10 +142,10 @@ test('a session at work is not deleted, and that is said', async () => {
 });
 
 test('back and forward go between sessions and places, and what belongs to others stays in the address', async () => {
-  await guest.page.goto(`${server.url}/?applet=calc`);
+  await guest.page.goto(`${server.url}/?applet=calculator`);
   await guest.ask('The first stop');
   const first = path();
-  assert.match(first, /^\?session=.*&applet=calc$/);
+  assert.match(first, /^\?session=.*&applet=calculator$/);
   await guest.sessions.getByRole('link', { name: 'Models' }).click();
   await guest.page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
   await guest.sessions.getByRole('link', { name: 'Settings' }).click();
@@ -161,5 +161,5 @@ test('back and forward go between sessions and places, and what belongs to other
   assert.equal(path(), first);
   await guest.page.goForward();
   await guest.page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
-  assert.match(path(), /applet=calc/);
+  assert.match(path(), /applet=calculator/);
 });
