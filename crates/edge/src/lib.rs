@@ -6,6 +6,7 @@ mod briefing;
 mod caco;
 mod error;
 mod extract;
+mod files;
 mod frames;
 mod guest;
 mod keys;
@@ -19,7 +20,7 @@ mod sandbox;
 mod socket;
 mod v1;
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use axum::{Router, middleware, response::IntoResponse as _, routing::get};
 use kernel::{host::Host, servers::Servers};
@@ -39,6 +40,8 @@ use sandbox::Sandbox;
 pub struct Settings {
     /// Lets in whoever connects from this machine without a key; Host and Origin count all the same.
     pub trust_loopback: bool,
+    /// Where our own things are, which nobody is shown.
+    pub data_dir: PathBuf,
     /// Names we answer to besides our address and `localhost`.
     pub allowed_hosts: Vec<String>,
     pub max_connections: u32,
@@ -50,6 +53,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             trust_loopback: false,
+            data_dir: PathBuf::new(),
             allowed_hosts: Vec::new(),
             max_connections: 1024,
             drain: Duration::from_secs(10),
@@ -79,6 +83,7 @@ struct App {
     access: Arc<Access>,
     closing: socket::Closing,
     metrics: Metrics,
+    disk: files::Disk,
 }
 
 #[derive(OpenApi)]
@@ -95,6 +100,7 @@ struct App {
         (name = "models", description = "Who may answer, and what was used."),
         (name = "mcp", description = "Servers of tools, and what was chosen for each."),
         (name = "frames", description = "Windows whose content lives on an origin of its own."),
+        (name = "files", description = "Files of the workspace, and those that are kept for a while."),
         (name = "preferences", description = "What the person chose last."),
         (name = "access", description = "Ways in for clients that cannot send headers."),
         (name = "v1", description = "Our models for other programs, in the words they know."),
@@ -122,7 +128,8 @@ impl Edge {
         });
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
         let frames = Arc::new(Frames::new(host.clone()));
-        let app = Arc::new(App { host, servers, clients, frames, access, closing, metrics });
+        let disk = files::Disk::new(&host.ports.workspace, &settings.data_dir);
+        let app = Arc::new(App { host, servers, clients, frames, access, closing, metrics, disk });
         Ok(Self { app, listener, settings, mcp: None, sandbox: None })
     }
 
@@ -187,6 +194,7 @@ async fn frame_origin(
 fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
     let described = OpenApiRouter::with_openapi(Described::openapi())
         .merge(caco::routes())
+        .merge(files::routes())
         .merge(v1::routes())
         .routes(routes!(briefing::show))
         .routes(routes!(briefing::change))

@@ -109,6 +109,7 @@ impl Rooms {
         let servers = mcp::client::House::open(&host, lenders, &data_dir, callback).await?;
         let settings = edge::Settings {
             trust_loopback,
+            data_dir: data_dir.clone(),
             allowed_hosts: config.allowed_hosts,
             max_connections: config.server.max_connections.get(),
             drain,
