@@ -210,7 +210,7 @@ fn told(news: &News, key: &AppletKey, heard_by: &Speaker) -> Option<Value> {
         News::AppletChanged { slug } if key.slug.as_ref() == Some(slug) => {
             Some(json!({ "type": "reload" }))
         }
-        News::AppletChanged { .. } | News::Session { .. } => None,
+        News::AppletChanged { .. } | News::Session { .. } | News::Schedules => None,
     }
 }
 

@@ -97,6 +97,15 @@ impl ApiError {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "SHUTTING_DOWN", message)
     }
 
+    pub fn timeout(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::REQUEST_TIMEOUT, "TIMEOUT", message)
+    }
+
+    pub fn changed_meanwhile() -> Self {
+        let message = "the file is no longer what If-Match says; read it again";
+        Self::new(StatusCode::PRECONDITION_FAILED, "CHANGED_MEANWHILE", message)
+    }
+
     pub fn range_not_satisfiable(length: u64) -> Self {
         let message = format!("the file has {length} bytes, and none of those asked for");
         Self::new(StatusCode::RANGE_NOT_SATISFIABLE, "BAD_REQUEST", message)

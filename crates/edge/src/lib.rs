@@ -17,6 +17,7 @@ mod near;
 mod operate;
 mod page;
 mod sandbox;
+mod shell;
 mod socket;
 mod v1;
 
@@ -84,6 +85,7 @@ struct App {
     closing: socket::Closing,
     metrics: Metrics,
     disk: files::Disk,
+    shell: shell::Shell,
 }
 
 #[derive(OpenApi)]
@@ -97,6 +99,7 @@ struct App {
         (name = "messages", description = "Speaking to an agent, and stopping it."),
         (name = "applets", description = "Small pages that a person and an agent use together."),
         (name = "approvals", description = "What waits for the person, and what they have allowed."),
+        (name = "schedules", description = "Prompts that are said by the clock."),
         (name = "models", description = "Who may answer, and what was used."),
         (name = "mcp", description = "Servers of tools, and what was chosen for each."),
         (name = "frames", description = "Windows whose content lives on an origin of its own."),
@@ -129,7 +132,9 @@ impl Edge {
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
         let frames = Arc::new(Frames::new(host.clone()));
         let disk = files::Disk::new(&host.ports.workspace, &settings.data_dir);
-        let app = Arc::new(App { host, servers, clients, frames, access, closing, metrics, disk });
+        let shell = shell::Shell::new(None, host.ports.workspace.clone());
+        let app =
+            Arc::new(App { host, servers, clients, frames, access, closing, metrics, disk, shell });
         Ok(Self { app, listener, settings, mcp: None, sandbox: None })
     }
 
@@ -195,6 +200,7 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
     let described = OpenApiRouter::with_openapi(Described::openapi())
         .merge(caco::routes())
         .merge(files::routes())
+        .routes(routes!(shell::post))
         .merge(v1::routes())
         .routes(routes!(briefing::show))
         .routes(routes!(briefing::change))

@@ -24,19 +24,90 @@ pub const ALLOWED: &[&str] = &[
 
 /// Git as it comes. What else it is asked for may be an alias, which can be any program.
 const GIT: &[&str] = &[
-    "add", "annotate", "apply", "archive", "blame", "branch", "cat-file", "check-ignore", "checkout",
-    "cherry", "cherry-pick", "clean", "commit", "count-objects", "describe", "diff", "diff-files",
-    "diff-index", "diff-tree", "for-each-ref", "format-patch", "fsck", "grep", "help", "init", "log",
-    "ls-files", "ls-tree", "merge", "merge-base", "mv", "name-rev", "notes", "range-diff", "reflog",
-    "reset", "restore", "rev-list", "rev-parse", "revert", "rm", "shortlog", "show", "show-branch",
-    "show-ref", "stash", "status", "switch", "symbolic-ref", "tag", "var", "verify-commit", "version",
-    "whatchanged", "worktree",
+    "add",
+    "annotate",
+    "apply",
+    "archive",
+    "blame",
+    "branch",
+    "cat-file",
+    "check-ignore",
+    "checkout",
+    "cherry",
+    "cherry-pick",
+    "clean",
+    "commit",
+    "count-objects",
+    "describe",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "for-each-ref",
+    "format-patch",
+    "fsck",
+    "grep",
+    "help",
+    "init",
+    "log",
+    "ls-files",
+    "ls-tree",
+    "merge",
+    "merge-base",
+    "mv",
+    "name-rev",
+    "notes",
+    "range-diff",
+    "reflog",
+    "reset",
+    "restore",
+    "rev-list",
+    "rev-parse",
+    "revert",
+    "rm",
+    "shortlog",
+    "show",
+    "show-branch",
+    "show-ref",
+    "stash",
+    "status",
+    "switch",
+    "symbolic-ref",
+    "tag",
+    "var",
+    "verify-commit",
+    "version",
+    "whatchanged",
+    "worktree",
+];
+
+/// Where git would start a program that the folder names to compare files.
+const GIT_COMPARING: &[&str] = &[
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "format-patch",
+    "log",
+    "show",
+    "whatchanged",
 ];
 
 /// Options with which git would start other programs, or be told to by what they name.
 const GIT_REFUSED: &[&str] = &[
-    "-c", "--config-env", "--exec-path", "--upload-pack", "--receive-pack", "--ext-diff", "-O",
-    "--open-files-in-pager", "--textconv", "--exec", "-x", "--git-dir", "--work-tree",
+    "-c",
+    "--config-env",
+    "--exec-path",
+    "--upload-pack",
+    "--receive-pack",
+    "--ext-diff",
+    "-O",
+    "--open-files-in-pager",
+    "--textconv",
+    "--exec",
+    "-x",
+    "--git-dir",
+    "--work-tree",
 ];
 
 pub struct Shell {
@@ -116,7 +187,8 @@ impl Shell {
             .find(|program| is_program(program));
         let missing = || ApiError::internal(format!("Command not found: {command}"));
         let program = program.ok_or_else(missing)?;
-        let line = [vec![command], args.clone()].concat().join(" ");
+        let line = [vec![command.clone()], args.clone()].concat().join(" ");
+        let args = if command == "git" { without_drivers(args) } else { args };
         Ok(Errand { program, line, args, cwd, path: self.path.clone() })
     }
 
@@ -155,6 +227,16 @@ fn is_plain_git(args: &[String]) -> bool {
         GIT_REFUSED.iter().any(|it| named(&it)) || hidden
     };
     own && !args.iter().take_while(|arg| *arg != "--").any(refused)
+}
+
+/// What git compares, it compares itself, whatever the folder would have it start instead.
+fn without_drivers(mut args: Vec<String>) -> Vec<String> {
+    let comparing = |arg: &String| GIT_COMPARING.contains(&arg.as_str());
+    let asked = args.iter().position(|arg| !arg.starts_with('-'));
+    if let Some(asked) = asked.filter(|asked| args.get(*asked).is_some_and(comparing)) {
+        args.splice(asked + 1..asked + 1, ["--no-ext-diff", "--no-textconv"].map(str::to_owned));
+    }
+    args
 }
 
 /// Git takes any beginning of an option for the option.

@@ -1,6 +1,7 @@
 //! What can be typed: the commands, their flags, and the words that explain them.
 
 mod approvals;
+mod schedules;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
@@ -10,6 +11,7 @@ use clap_complete::Shell;
 use crate::config;
 
 pub use approvals::{Allow, ApprovalsAction, ApprovalsArgs};
+pub use schedules::{SchedulesAction, SchedulesArgs};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -46,6 +48,8 @@ pub enum Command {
     Mcp(McpArgs),
     /// See what waits for you, answer it, and take back what you allowed
     Approvals(ApprovalsArgs),
+    /// List what runs by the clock; run, enable, disable and remove it
+    Schedules(SchedulesArgs),
     /// List the models, try one, choose one, look for more
     Models(ModelsArgs),
     /// Print what was used, by model and by day, and how the budgets stand

@@ -15,7 +15,11 @@ impl Clock for SystemClock {
     }
 
     fn today(&self) -> Date {
-        self.now().to_zoned(TimeZone::system()).date()
+        self.now().to_zoned(self.zone()).date()
+    }
+
+    fn zone(&self) -> TimeZone {
+        TimeZone::system()
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the port that others take ids from")]

@@ -22,7 +22,10 @@ impl Hall {
         };
         let serving = tokio::spawn(rooms.serve(shutdown));
         // Guests need not wait until everything a crash left behind is in order.
-        tokio::spawn(async move { host.recover().await });
+        tokio::spawn(async move {
+            host.recover().await;
+            host.keep_schedules();
+        });
         Self { addr, stop, serving }
     }
 

@@ -46,7 +46,8 @@ pub async fn run(args: ApprovalsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn client(data_dir: &Path, server: Option<String>) -> anyhow::Result<Client> {
+/// The server that runs on this data directory, or the one that is named.
+pub async fn client(data_dir: &Path, server: Option<String>) -> anyhow::Result<Client> {
     if let Some(url) = server {
         return Client::new(url, ask::key(data_dir)?, None);
     }
@@ -132,9 +133,10 @@ fn grants_list(grants: &Value) -> String {
             Value::Null => "whatever it does".to_owned(),
             pattern => text(pattern),
         };
-        let place = match &grant["sessionId"] {
-            Value::Null => "every session".to_owned(),
-            session => text(session),
+        let place = match (&grant["scheduleSlug"], &grant["sessionId"]) {
+            (Value::Null, Value::Null) => "every session".to_owned(),
+            (Value::Null, session) => text(session),
+            (schedule, _) => format!("runs of the schedule {}", text(schedule)),
         };
         let until = match &grant["expiresAt"] {
             Value::Null => String::new(),
@@ -184,9 +186,12 @@ mod tests {
             { "id": "G", "tool": "bash", "caller": "model", "sessionId": "S", "pattern": "git *",
               "expiresAt": "later", "grantedAt": "now" },
             { "id": "H", "tool": "bash", "caller": "client", "grantedAt": "now" },
+            { "id": "I", "tool": "bash", "caller": "model", "scheduleSlug": "daily",
+              "grantedAt": "now" },
         ] });
         let expected = "G  bash: git *\n  by model, in S, until later\n\
-                        H  bash: whatever it does\n  by client, in every session\n";
+                        H  bash: whatever it does\n  by client, in every session\n\
+                        I  bash: whatever it does\n  by model, in runs of the schedule daily\n";
         assert_eq!(grants_list(&grants), expected);
     }
 }

@@ -19,6 +19,7 @@ mod meters;
 mod minds;
 mod place;
 mod prompt;
+mod schedules;
 mod secrets;
 mod serve;
 mod stops;
@@ -53,6 +54,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Mcp(args) => wait_for(bridge::run(args)),
         Command::Approvals(args) => wait_for(inbox::run(args)),
+        Command::Schedules(args) => wait_for(schedules::run(args)),
         Command::Key(args) => key::run(&args),
         Command::Models(args) => wait_for(minds::run(args)),
         Command::Usage(args) => wait_for(usage::run(args)),

@@ -208,6 +208,7 @@ fn lend(host: &Host, programs: &[String]) {
             tool: "shell".into(),
             caller: Caller::Model,
             session: None,
+            schedule: None,
             pattern: Some(pattern),
             expires: None,
             given: clock.now(),

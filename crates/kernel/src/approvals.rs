@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
+    message::Errand,
     ports::{Catalog, Clock, Log, Shelf, StoreError},
     question::{About, Question, Verdict},
     roster::Roster,
@@ -71,6 +72,9 @@ pub struct Grant {
     /// In this session alone, or in every one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
+    /// In runs of this schedule alone, wherever they take place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
     /// For subjects like this alone; `*` stands for anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
@@ -80,12 +84,22 @@ pub struct Grant {
 }
 
 impl Grant {
-    fn holds(&self, session: SessionId, caller: &Caller, tool: &str, now: Timestamp) -> bool {
+    fn holds(&self, call: &Call, schedule: Option<&str>, tool: &str, now: Timestamp) -> bool {
         self.tool == tool
-            && self.caller == *caller
-            && self.session.is_none_or(|only| only == session)
+            && self.caller == call.caller
+            && self.session.is_none_or(|only| only == call.session.id())
+            && self.schedule.as_deref().is_none_or(|only| Some(only) == schedule)
             && self.expires.is_none_or(|end| now < end)
     }
+}
+
+/// The run of a schedule that a call belongs to: one that its own turn makes, and nobody beside it.
+fn errand<'a>(state: &'a State, call: &Call) -> Option<&'a (String, Errand)> {
+    let own = match call.caller {
+        Caller::Model | Caller::Agent { .. } => call.id.is_some(),
+        Caller::Owner | Caller::Widget { .. } | Caller::Applet { .. } | Caller::Client => false,
+    };
+    state.turn.as_ref().and_then(|turn| turn.errand.as_ref()).filter(|_| own)
 }
 
 /// What the rules say to a call.
@@ -134,7 +148,7 @@ impl Approvals {
         let name = &tool.spec().name;
         let state = self.roster.get(call.session.id()).unwrap_or_default();
         let doubt = self.doubt(&state, name, call, deed.risk).await;
-        let why = match (&doubt, self.judge(name, call, &deed)) {
+        let why = match (&doubt, self.judge(&state, name, call, &deed)) {
             (Some(_), _) => {
                 "the same call was cut off before; it may have had its effect already".into()
             }
@@ -165,7 +179,13 @@ impl Approvals {
     pub(crate) async fn allows(&self, tool: &str, call: &Call, deed: &Deed) -> bool {
         let state = self.roster.get(call.session.id()).unwrap_or_default();
         self.doubt(&state, tool, call, deed.risk).await.is_none()
-            && self.judge(tool, call, deed) == Judgement::Allow
+            && self.judge(&state, tool, call, deed) == Judgement::Allow
+    }
+
+    /// Whether it is only to be found out what this call would do.
+    pub(crate) fn rehearses(&self, call: &Call) -> bool {
+        let state = self.roster.get(call.session.id());
+        state.is_some_and(|state| errand(&state, call).is_some_and(|(_, it)| it.rehearsal))
     }
 
     /// When a question that is asked now is given up.
@@ -175,15 +195,16 @@ impl Approvals {
     }
 
     /// The rules, for a call of which nothing is in doubt.
-    fn judge(&self, tool: &str, call: &Call, deed: &Deed) -> Judgement {
-        let Call { caller, mode, session, .. } = call;
+    fn judge(&self, state: &State, tool: &str, call: &Call, deed: &Deed) -> Judgement {
+        let Call { caller, mode, .. } = call;
         let allowed = match (deed.risk, mode) {
             _ if *caller == Caller::Owner => true,
             (Risk::Reads, _)
             | (_, Mode::Full)
             | (Risk::Edits | Risk::RunsBoxed, Mode::AutoSafe) => true,
             (Risk::Edits | Risk::RunsBoxed | Risk::Runs | Risk::Reaches | Risk::Acts, _) => {
-                self.is_granted(session.id(), caller, tool, &deed.subjects)
+                let schedule = errand(state, call).map(|(slug, _)| slug.as_str());
+                self.is_granted(call, schedule, tool, &deed.subjects)
             }
         };
         if allowed {
@@ -195,14 +216,14 @@ impl Approvals {
     /// Whether grants cover every subject of a call.
     fn is_granted(
         &self,
-        session: SessionId,
-        caller: &Caller,
+        call: &Call,
+        schedule: Option<&str>,
         tool: &str,
         subjects: &[String],
     ) -> bool {
         let now = self.clock.now();
         let grants = self.grants();
-        let holding = grants.iter().filter(|it| it.holds(session, caller, tool, now));
+        let holding = grants.iter().filter(|it| it.holds(call, schedule, tool, now));
         if holding.clone().any(|grant| grant.pattern.is_none()) {
             return true;
         }
@@ -274,8 +295,16 @@ impl Approvals {
 
     /// Takes back all that was granted to a session that is gone.
     pub(crate) async fn forget(&self, session: SessionId) -> Result<(), StoreError> {
-        let of_session = |grant: &&Grant| grant.session == Some(session);
-        let ids: Vec<Uuid> = self.grants().iter().filter(of_session).map(|it| it.id).collect();
+        self.revoke_all(|grant| grant.session == Some(session)).await
+    }
+
+    /// Takes back all that was granted to a schedule that is gone.
+    pub(crate) async fn forget_schedule(&self, slug: &str) -> Result<(), StoreError> {
+        self.revoke_all(|grant| grant.schedule.as_deref() == Some(slug)).await
+    }
+
+    async fn revoke_all(&self, of: impl Fn(&Grant) -> bool) -> Result<(), StoreError> {
+        let ids: Vec<Uuid> = self.grants().iter().filter(|it| of(it)).map(|it| it.id).collect();
         for id in ids {
             self.revoke(id).await?;
         }

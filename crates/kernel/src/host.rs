@@ -22,6 +22,7 @@ use crate::{
     guard::{Guard, Limits, Rejected},
     ports::{Ports, StoreError},
     roster::Roster,
+    schedule::Schedules,
     session::{Closed, Receipt, SayError, Session},
     update::{Amendment, Fact, Message, Seq, SessionId, WhenBusy},
 };
@@ -62,6 +63,7 @@ pub struct Host {
     pub applets: Arc<Applets>,
     pub approvals: Arc<Approvals>,
     pub purse: Arc<Purse>,
+    pub schedules: Arc<Schedules>,
     guard: Guard,
     settings: Settings,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
@@ -116,7 +118,9 @@ impl Host {
             roster.clone(),
         );
         let purse = Purse::open(&ports, roster.clone(), settings.budgets).await?;
+        let schedules = Schedules::open(&ports, roster.clone()).await?;
         Ok(Arc::new(Self {
+            schedules: Arc::new(schedules),
             approvals: Arc::new(approvals.await?),
             purse: Arc::new(purse),
             applets: Arc::new(Applets::new(ports.catalog.clone(), roster.clone())),

@@ -118,6 +118,7 @@ impl Host {
             tool: asked.tool.clone(),
             caller: asked.caller.clone(),
             session,
+            schedule: None,
             pattern: pattern.clone(),
             expires: lasts.and_then(|lasts| now.checked_add(lasts).ok()),
             given: now,

@@ -23,6 +23,7 @@ pub mod ports;
 pub mod prompt;
 pub mod question;
 pub mod roster;
+pub mod schedule;
 pub mod servers;
 pub mod session;
 pub mod state;

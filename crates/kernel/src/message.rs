@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
@@ -44,6 +45,9 @@ pub enum Origin {
     },
     Schedule {
         slug: String,
+        /// The run it begins; absent where somebody says it in the name of a schedule.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        errand: Option<Errand>,
     },
     /// Something in a window of its own.
     App {
@@ -51,7 +55,27 @@ pub enum Origin {
     },
 }
 
+/// What a run of a schedule is to be like. Only the house itself sends one on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Errand {
+    pub run: Uuid,
+    /// Whether it ends when it wants something that it has no leave for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends: bool,
+    /// Whether nothing is to be done, only to be found out what would be.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rehearsal: bool,
+}
+
 impl Origin {
+    /// The schedule whose own run this begins.
+    pub fn errand(&self) -> Option<(&str, Errand)> {
+        match self {
+            Self::Schedule { slug, errand } => errand.map(|errand| (slug.as_str(), errand)),
+            Self::User | Self::Applet { .. } | Self::Agent { .. } | Self::App { .. } => None,
+        }
+    }
+
     /// Whether nobody waits at a screen for the answer.
     pub fn is_unattended(&self) -> bool {
         match self {

@@ -7,7 +7,7 @@ use futures::{
     future::{self, BoxFuture},
     stream::BoxStream,
 };
-use jiff::{Timestamp, civil::Date};
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use uuid::Uuid;
@@ -97,16 +97,21 @@ pub enum Shelf {
     Servers,
     /// What apps keep.
     Apps,
+    Schedules,
+    /// What came of each time that a schedule was due.
+    Runs,
 }
 
 impl Shelf {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Preferences,
         Self::Clients,
         Self::AppletState,
         Self::Grants,
         Self::Servers,
         Self::Apps,
+        Self::Schedules,
+        Self::Runs,
     ];
 
     pub fn name(self) -> &'static str {
@@ -117,6 +122,8 @@ impl Shelf {
             Self::Grants => "grants",
             Self::Servers => "servers",
             Self::Apps => "apps",
+            Self::Schedules => "schedules",
+            Self::Runs => "runs",
         }
     }
 }
@@ -280,6 +287,9 @@ pub struct Brief {
     pub text: String,
 }
 
+/// How often whoever waits looks at the clock: it may have been set.
+const GLANCE: Duration = Duration::from_secs(1);
+
 /// Time and chance.
 pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
@@ -289,6 +299,29 @@ pub trait Clock: Send + Sync {
     fn id(&self) -> Uuid;
     /// Anything from 0 to 1, for waits that should not all end at once.
     fn chance(&self) -> f64;
+
+    /// Where the owner lives.
+    fn zone(&self) -> TimeZone {
+        TimeZone::UTC
+    }
+
+    /// Returns when that time has come, however the clock is set meanwhile; earlier if it was set
+    /// back, for then whoever waits should look again.
+    fn until(&self, at: Timestamp) -> BoxFuture<'_, ()> {
+        async move {
+            let mut now = self.now();
+            while now < at {
+                let left = Duration::try_from(at.duration_since(now)).unwrap_or_default();
+                tokio::time::sleep(left.min(GLANCE)).await;
+                let later = self.now();
+                if later < now {
+                    return;
+                }
+                now = later;
+            }
+        }
+        .boxed()
+    }
 }
 
 /// All of them, as every session is given them.

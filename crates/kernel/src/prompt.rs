@@ -114,8 +114,8 @@ pub fn marked(message: &Message) -> String {
         Origin::User => text.clone(),
         Origin::Applet { slug } => format!("[applet:{slug}] {text}"),
         Origin::Agent { session } => format!("[agent:{session}] {text}"),
-        Origin::Schedule { slug } => format!("[scheduler:{slug}] {text}"),
         Origin::App { id } => format!("[app:{id}] {text}"),
+        Origin::Schedule { slug, .. } => format!("[scheduler:{slug}] {text}"),
     }
 }
 
@@ -358,8 +358,11 @@ mod tests {
         assert_eq!(text(Origin::User), "hi");
         assert_eq!(text(Origin::Applet { slug: "calc".into() }), "[applet:calc] hi");
         assert_eq!(text(Origin::Agent { session: "s".into() }), "[agent:s] hi");
-        assert_eq!(text(Origin::Schedule { slug: "daily".into() }), "[scheduler:daily] hi");
         assert_eq!(text(Origin::App { id: "demo".into() }), "[app:demo] hi");
+        assert_eq!(
+            text(Origin::Schedule { slug: "daily".into(), errand: None }),
+            "[scheduler:daily] hi"
+        );
     }
 
     #[test]

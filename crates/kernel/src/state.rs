@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::{
     approvals::Mode,
     ledger,
+    message::Errand,
     question::{About, Question, Verdict},
     tasks::Task,
     update::{
@@ -149,6 +150,9 @@ pub struct OpenTurn {
     /// Nobody is there to be asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unattended: bool,
+    /// The schedule whose run it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errand: Option<(String, Errand)>,
 }
 
 impl State {
@@ -186,6 +190,7 @@ impl State {
                     said: *seq,
                     flow: message.flow.clone(),
                     unattended: message.origin.is_unattended(),
+                    errand: message.origin.errand().map(|(slug, it)| (slug.to_owned(), it)),
                     ..OpenTurn::default()
                 });
             }

@@ -31,6 +31,11 @@ pub fn names_agent(model: &str) -> bool {
     model.starts_with(PREFIX)
 }
 
+/// The agent that a model of this name is, if it is one.
+pub fn agent_of(model: &str) -> Option<&str> {
+    model.strip_prefix(PREFIX)
+}
+
 /// The model's name of the agent of this name.
 pub fn model_of(agent: &str) -> String {
     format!("{PREFIX}{agent}")

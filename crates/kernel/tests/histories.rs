@@ -218,7 +218,7 @@ impl Story {
         let words =
             key.map_or_else(|| format!("message {}", self.said), |key| format!("keyed {key}"));
         let key = key.map(|key| key.to_string());
-        let schedule = Origin::Schedule { slug: "daily".into() };
+        let schedule = Origin::Schedule { slug: "daily".into(), errand: None };
         let origin = if attended { Origin::User } else { schedule };
         let message = Message { key, origin, ..Message::from_user(words.clone()) };
         let when_busy = if queue { WhenBusy::Queue } else { WhenBusy::Refuse };

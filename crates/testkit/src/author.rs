@@ -77,8 +77,8 @@ pub fn every_fact() -> Vec<Fact> {
     };
     let applet = Origin::Applet { slug: "calc".into() };
     let agent = Origin::Agent { session: "another".into() };
-    let schedule = Origin::Schedule { slug: "daily".into() };
     let app = Origin::App { id: "demo".into() };
+    let schedule = Origin::Schedule { slug: "daily".into(), errand: None };
     let usage = Some(Usage { input_tokens: u64::MAX, cost: Some(0.25), ..Usage::default() });
     let mut facts = vec![
         Fact::Opened {

@@ -2,8 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use futures::{FutureExt as _, future::BoxFuture};
 use jiff::{SignedDuration, Timestamp, civil::Date, tz::TimeZone};
 use kernel::ports::Clock;
+use tokio::sync::watch;
 use uuid::{Builder, Uuid};
 
 /// 2026-02-01T10:00:00Z
@@ -11,23 +13,38 @@ const START: i64 = 1_769_940_000;
 
 pub struct ManualClock {
     inner: Mutex<Inner>,
+    /// Says how late it is whenever that changes.
+    told: watch::Sender<Timestamp>,
 }
 
 struct Inner {
     now: Timestamp,
     ids: u64,
+    zone: TimeZone,
 }
 
 impl Default for ManualClock {
     fn default() -> Self {
         let now = Timestamp::from_second(START).unwrap();
-        Self { inner: Mutex::new(Inner { now, ids: 0 }) }
+        let inner = Mutex::new(Inner { now, ids: 0, zone: TimeZone::UTC });
+        Self { inner, told: watch::Sender::new(now) }
     }
 }
 
 impl ManualClock {
     pub fn advance(&self, by: SignedDuration) {
-        self.with(|inner| inner.now += by);
+        self.set(self.now() + by);
+    }
+
+    /// Makes it this late, or this early.
+    pub fn set(&self, now: Timestamp) {
+        self.with(|inner| inner.now = now);
+        self.told.send_replace(now);
+    }
+
+    /// Its owner moves.
+    pub fn live_in(&self, zone: TimeZone) {
+        self.with(|inner| inner.zone = zone);
     }
 
     fn with<T>(&self, change: impl FnOnce(&mut Inner) -> T) -> T {
@@ -40,9 +57,30 @@ impl Clock for ManualClock {
         self.with(|inner| inner.now)
     }
 
-    /// Its owner lives by UTC.
     fn today(&self) -> Date {
-        self.now().to_zoned(TimeZone::UTC).date()
+        self.now().to_zoned(self.zone()).date()
+    }
+
+    /// By UTC, unless its owner has moved.
+    fn zone(&self) -> TimeZone {
+        self.with(|inner| inner.zone.clone())
+    }
+
+    fn until(&self, at: Timestamp) -> BoxFuture<'_, ()> {
+        async move {
+            let mut told = self.told.subscribe();
+            let mut last = *told.borrow_and_update();
+            while last < at {
+                // The clock outlives whoever borrows it.
+                told.changed().await.unwrap();
+                let now = *told.borrow_and_update();
+                if now < last {
+                    return;
+                }
+                last = now;
+            }
+        }
+        .boxed()
     }
 
     fn id(&self) -> Uuid {

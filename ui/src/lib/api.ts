@@ -95,7 +95,7 @@ export async function insist<T>(attempt: () => Promise<T>, pause: (attempts: num
   }
 }
 
-async function ask<T>(
+export async function ask<T>(
   method: string,
   path: string,
   body?: object,

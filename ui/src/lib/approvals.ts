@@ -1,6 +1,7 @@
 // What waits for the person, in words, and their answers, as the server wants them; pure.
 import { HERE } from './api';
 import type { Completed, Grant, Mode, Ruling } from './wire';
+import { words } from './words';
 
 export type Reach = 'session' | 'pattern' | 'always';
 export type Length = 'hour' | 'today' | 'endless';
@@ -84,8 +85,9 @@ export function where(by: string): string {
 }
 
 /** How far a grant reaches and how long it holds, beside its tool and its pattern. */
-export function terms({ caller, sessionId, expiresAt }: Grant, sessionName: string, now: Date): string {
-  const place = sessionId ? `in “${sessionName}”` : 'in every session';
+export function terms({ caller, sessionId, scheduleSlug, expiresAt }: Grant, sessionName: string, now: Date): string {
+  const somewhere = sessionId ? `in “${sessionName}”` : 'in every session';
+  const place = scheduleSlug ? words.schedules.inRuns(scheduleSlug) : somewhere;
   return `for ${asker(caller)}, ${place}, ${expiresAt ? `until ${moment(new Date(expiresAt), now)}` : 'without end'}`;
 }
 

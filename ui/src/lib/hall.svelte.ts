@@ -12,7 +12,7 @@ import { Roster } from './roster.svelte';
 import { arranged, type Told } from './told';
 import type { Completed, EventFrame, GlobalEvent, Mode, SessionEvent, StateAnswer } from './wire';
 
-export type View = 'chat' | 'approvals' | 'settings';
+export type View = 'chat' | 'approvals' | 'schedules' | 'settings';
 
 /** What is kept of a session that was looked at, so that returning to it costs only what is new. */
 interface Thread {
@@ -32,6 +32,8 @@ export class Hall {
   /** The windows beside the conversation. */
   frames = new Frames(this.relay);
   link = $state<Link>('connecting');
+  /** Counts the news of schedules: whoever shows them looks again. */
+  scheduled = $state(0);
   /** What the page shows beside the list of sessions. */
   view = $state<View>('chat');
   signedOut = $state(false);
@@ -206,7 +208,7 @@ export class Hall {
   private arrive() {
     const asked = new URLSearchParams(location.search);
     const view = asked.get('view');
-    this.view = view === 'approvals' || view === 'settings' ? view : 'chat';
+    this.view = view === 'approvals' || view === 'schedules' || view === 'settings' ? view : 'chat';
     const id = asked.get('session') ?? '';
     if (id !== this.current || id === '') this.show(id);
     else this.observeIfNew();
@@ -300,6 +302,7 @@ export class Hall {
     if (event.type === 'session.listChanged' && ['changed', 'deleted'].includes(event.data.reason))
       void this.inbox.refresh();
     if (event.type === 'applet.changed') this.frames.refresh();
+    if (event.type === 'schedule.changed') this.scheduled += 1;
     if (event.type === 'approvals.changed') this.inbox.changed(event.data.sessionId, event.data.open);
     if (event.type !== 'session.busy') return;
     const { sessionId, isBusy } = event.data;
@@ -319,6 +322,7 @@ export class Hall {
     if (link === 'open') this.relay.again();
     // What happened meanwhile was missed; and a refused socket does not say why, but a refused request does.
     if (link === 'connecting') return;
+    this.scheduled += 1;
     void this.refresh();
     void this.inbox.refresh();
   }

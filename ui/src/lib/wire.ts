@@ -112,6 +112,8 @@ export interface Grant {
   tool: string;
   caller: string;
   sessionId?: string;
+  /** In runs of this schedule alone. */
+  scheduleSlug?: string;
   pattern?: string;
   expiresAt?: string;
   grantedAt: string;
@@ -182,7 +184,8 @@ export type GlobalEvent =
   | { type: 'session.busy'; data: { sessionId: string; isBusy: boolean } }
   | { type: 'session.listChanged'; data: { reason: string; sessionId: string; unobservedCount?: number } }
   | { type: 'applet.changed'; data: { slug: string } }
-  | { type: 'approvals.changed'; data: { sessionId: string; open: number } };
+  | { type: 'approvals.changed'; data: { sessionId: string; open: number } }
+  | { type: 'schedule.changed'; data: object };
 
 /** What concerns one frame, which is a window whose content lives on another origin. */
 export type FrameWord =

@@ -93,7 +93,7 @@ struct Shown<'a> {
 #[derive(Serialize, ToSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[schema(as = ApprovalDetail)]
-enum Detail<'a> {
+pub enum Detail<'a> {
     Command {
         command: &'a str,
         cwd: &'a str,
@@ -168,7 +168,7 @@ fn shown(about: &About) -> (Kind, Shown<'_>) {
     }
 }
 
-fn detailed(detail: &toolbox::Detail) -> Detail<'_> {
+pub fn detailed(detail: &toolbox::Detail) -> Detail<'_> {
     match detail {
         toolbox::Detail::Command { command, cwd, sandboxed, why_not } => {
             let (sandboxed, why_not) = (*sandboxed, why_not.as_deref());
@@ -180,7 +180,7 @@ fn detailed(detail: &toolbox::Detail) -> Detail<'_> {
     }
 }
 
-fn risk_name(risk: Risk) -> &'static str {
+pub fn risk_name(risk: Risk) -> &'static str {
     match risk {
         Risk::Reads => "reads",
         Risk::Edits => "edits",

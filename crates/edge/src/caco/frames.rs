@@ -260,6 +260,8 @@ pub enum Global {
     /// So much waits for the person in this session.
     #[serde(rename = "approvals.changed", rename_all = "camelCase")]
     ApprovalsChanged { session_id: SessionId, open: usize },
+    #[serde(rename = "schedule.changed")]
+    SchedulesChanged {},
 }
 
 /// A moment as this API writes it: UTC, to the millisecond.

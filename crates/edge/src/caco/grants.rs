@@ -24,7 +24,7 @@ pub struct Grants {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Grant)]
-struct Shown {
+pub struct Shown {
     #[schema(value_type = String)]
     id: Uuid,
     tool: String,
@@ -35,6 +35,9 @@ struct Shown {
     #[schema(value_type = Option<String>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<SessionId>,
+    /// In runs of this schedule alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schedule_slug: Option<String>,
     /// For what is like this alone; `*` stands for anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pattern: Option<String>,
@@ -46,12 +49,14 @@ struct Shown {
 }
 
 impl From<Grant> for Shown {
-    fn from(Grant { id, tool, caller, session, pattern, expires, given }: Grant) -> Self {
+    fn from(grant: Grant) -> Self {
+        let Grant { id, tool, caller, session, schedule, pattern, expires, given } = grant;
         Self {
             id,
             tool,
             caller: caller_name(&caller),
             session_id: session,
+            schedule_slug: schedule,
             pattern,
             expires_at: expires.map(Iso),
             granted_at: Iso(given),

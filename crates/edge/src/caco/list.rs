@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{Json as Reply, extract::State};
+use jiff::Timestamp;
 use kernel::{state::State as SessionState, update::SessionId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -28,6 +29,8 @@ struct Item {
     id: SessionId,
     mode: &'static str,
     state: Arc<SessionState>,
+    /// The schedule that ran here last, and when it runs next.
+    schedule: Option<(String, Option<Timestamp>)>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -55,7 +58,7 @@ struct Shown<'a> {
 
 impl Serialize for Item {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { id, mode, state } = self;
+        let Self { id, mode, state, schedule } = self;
         let shown = Shown {
             session_id: *id,
             cwd: &state.cwd,
@@ -67,8 +70,8 @@ impl Serialize for Item {
             is_busy: state.is_busy(),
             is_unobserved: state.unobserved,
             current_intent: state.intent.as_deref(),
-            schedule_slug: None,
-            schedule_next_run: None,
+            schedule_slug: schedule.as_ref().map(|(slug, _)| slug.as_str()),
+            schedule_next_run: schedule.as_ref().and_then(|(_, next)| next.map(Iso)),
         };
         shown.serialize(serializer)
     }
@@ -110,13 +113,15 @@ pub async fn list(
     sessions.sort_unstable_by(|(a, one), (b, other)| {
         other.updated_at.cmp(&one.updated_at).then(b.cmp(a))
     });
+    let mut schedules = app.host.schedules.by_session();
     let mut grouped: BTreeMap<Arc<str>, Vec<Item>> = BTreeMap::new();
     for (id, state) in sessions {
         let mode = app.host.approvals.mode(&state).name();
         let cwd = if state.cwd.is_empty() { "(unknown)" } else { state.cwd.as_str() };
+        let schedule = schedules.remove(&id);
         match grouped.get_mut(cwd) {
-            Some(group) => group.push(Item { id, mode, state }),
-            None => drop(grouped.insert(cwd.into(), vec![Item { id, mode, state }])),
+            Some(group) => group.push(Item { id, mode, state, schedule }),
+            None => drop(grouped.insert(cwd.into(), vec![Item { id, mode, state, schedule }])),
         }
     }
     Ok(Reply(SessionList {

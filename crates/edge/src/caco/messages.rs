@@ -165,7 +165,7 @@ impl NewMessage {
             SourceName::User => None,
             SourceName::Applet => slug.map(|slug| Origin::Applet { slug }),
             SourceName::Agent => self.from_session.clone().map(|session| Origin::Agent { session }),
-            SourceName::Scheduler => schedule.map(|slug| Origin::Schedule { slug }),
+            SourceName::Scheduler => schedule.map(|slug| Origin::Schedule { slug, errand: None }),
         };
         named.unwrap_or_default()
     }

@@ -15,6 +15,7 @@ mod names;
 mod patterns;
 mod preferences;
 mod say;
+mod schedules;
 mod sessions;
 mod socket;
 mod standing;
@@ -59,6 +60,13 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(mcp::restart))
         .routes(routes!(mcp::logs))
         .route(mcp::CALLBACK, axum::routing::get(mcp::callback))
+        .routes(routes!(schedules::list))
+        .routes(routes!(schedules::show, schedules::put, schedules::change, schedules::remove))
+        .routes(routes!(schedules::runs::run))
+        .routes(routes!(schedules::runs::ledger))
+        .routes(routes!(schedules::runs::preview))
+        .routes(routes!(schedules::leave::rehearse))
+        .routes(routes!(schedules::leave::grant))
         .routes(routes!(upgrade::token))
         .route("/ws", axum::routing::get(upgrade::shared))
         .route("/caco/ws", axum::routing::get(upgrade::own))

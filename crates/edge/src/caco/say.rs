@@ -134,8 +134,8 @@ fn user_message(message: &Message) -> Body<'_> {
         Origin::User => None,
         Origin::Applet { slug } => Some(Source::Applet { applet_slug: slug }),
         Origin::Agent { session } => Some(Source::Agent { from_session: session }),
-        Origin::Schedule { slug } => Some(Source::Scheduler { schedule_slug: slug }),
         Origin::App { id } => Some(Source::App { app_id: id }),
+        Origin::Schedule { slug, .. } => Some(Source::Scheduler { schedule_slug: slug }),
     };
     Body::UserMessage { content: &message.text, attachments: attachments.collect(), source }
 }
@@ -359,6 +359,7 @@ pub fn news(news: &News) -> Line {
         News::AppletChanged { slug } => {
             write(&Frame::GlobalEvent { event: Global::AppletChanged { slug: slug.clone() } })
         }
+        News::Schedules => write(&Frame::GlobalEvent { event: Global::SchedulesChanged {} }),
         News::Session { session, change, .. } => write(&match change {
             Change::Created => list("created", *session, None),
             Change::Deleted => list("deleted", *session, None),

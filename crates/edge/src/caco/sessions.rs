@@ -138,7 +138,7 @@ fn named_mode(name: &str) -> Result<approvals::Mode, ApiError> {
     })
 }
 
-fn folder(app: &App, text: &str) -> Result<PathBuf, ApiError> {
+pub fn folder(app: &App, text: &str) -> Result<PathBuf, ApiError> {
     let path = app.host.ports.workspace.join(text);
     match path.metadata() {
         Ok(metadata) if metadata.is_dir() => {

@@ -330,7 +330,7 @@ impl Connection {
 
     fn concerns(&self, news: &News) -> bool {
         match news {
-            News::Session { .. } | News::AppletChanged { .. } => true,
+            News::Session { .. } | News::AppletChanged { .. } | News::Schedules => true,
             News::AppletState { session, from, .. } => {
                 *from != Some(self.number) && (from.is_none() || *session == self.watched())
             }

@@ -89,7 +89,6 @@ pub enum Reach {
     #[default]
     Everything,
     /// Somebody whom they let in, who may use the allowed directories.
-    #[expect(dead_code, reason = "applets will reach no further")]
     Allowed,
 }
 

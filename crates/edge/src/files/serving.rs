@@ -60,9 +60,7 @@ fn answer(disk: &Disk, reach: Reach, path: &str, asked: &HeaderMap) -> Result<Re
     if about.len() > LIMIT as u64 {
         return Err(ApiError::too_large("File too large (max 10MB)"));
     }
-    let changed = about.modified().ok().map(cap_time).and_then(|it| Timestamp::try_from(it).ok());
-    let stamp = changed.map_or(0, Timestamp::as_nanosecond);
-    let tag = format!("\"{:x}-{stamp:x}\"", about.len());
+    let tag = tag(&about);
     let same = |name| asked.get(name).and_then(|it| it.to_str().ok()).map(|it| names(it, &tag));
     let headers = [
         (header::CONTENT_TYPE, kind(&found.real).to_owned()),
@@ -97,8 +95,12 @@ fn answer(disk: &Disk, reach: Reach, path: &str, asked: &HeaderMap) -> Result<Re
     Ok((StatusCode::PARTIAL_CONTENT, headers, range, Body::from(bytes)).into_response())
 }
 
-fn cap_time(time: cap_std::time::SystemTime) -> std::time::SystemTime {
-    time.into_std()
+/// Another one as soon as a file was written to.
+pub fn tag(about: &cap_std::fs::Metadata) -> String {
+    let changed = about.modified().ok().map(cap_std::time::SystemTime::into_std);
+    let changed = changed.and_then(|it| Timestamp::try_from(it).ok());
+    let stamp = changed.map_or(0, Timestamp::as_nanosecond);
+    format!("\"{:x}-{stamp:x}\"", about.len())
 }
 
 fn read(file: &mut cap_std::fs::File, from: u64, length: u64) -> io::Result<Vec<u8>> {
@@ -122,7 +124,7 @@ fn explain(error: &io::Error) -> ApiError {
 }
 
 /// Whether a list of tags has this one; weakness does not matter for what is the same to the byte.
-fn names(list: &str, tag: &str) -> bool {
+pub fn names(list: &str, tag: &str) -> bool {
     list.split(',').map(|it| it.trim().trim_start_matches("W/")).any(|it| it == tag || it == "*")
 }
 

@@ -39,10 +39,13 @@ impl Process {
             .args(&errand.args)
             .current_dir(&errand.cwd)
             .env_clear()
-            .envs(["HOME", "LANG", "USER", "TZ"].iter().filter_map(|it| Some((it, std::env::var_os(it)?))))
+            .envs(
+                ["HOME", "LANG", "USER", "TZ"]
+                    .iter()
+                    .filter_map(|it| Some((it, std::env::var_os(it)?))),
+            )
             .env("PATH", &errand.path)
             .env("GIT_PAGER", "cat")
-            .env("GIT_EXTERNAL_DIFF", "")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_CONFIG_COUNT", GIT_CONFIG.len().to_string())

@@ -16,6 +16,7 @@ mod mounted;
 mod openapi;
 mod preferences;
 mod resume;
+mod schedules;
 mod secrets;
 mod sessions;
 mod socket;

@@ -184,6 +184,42 @@ impl Client {
         self.call::<Value>(self.request(Method::DELETE, &path)).await.map(drop)
     }
 
+    pub async fn schedules(&self) -> anyhow::Result<Value> {
+        self.call(self.request(Method::GET, "/api/schedule")).await
+    }
+
+    /// Sets a schedule going; returns the session it runs in.
+    pub async fn run_schedule(&self, slug: &str) -> anyhow::Result<String> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Started {
+            session_id: String,
+        }
+        let path = format!("/api/schedule/{}/run", scheduled(slug)?);
+        Ok(self.call::<Started>(self.request(Method::POST, &path)).await?.session_id)
+    }
+
+    /// Switches a schedule on or off; returns when it runs next.
+    pub async fn enable_schedule(
+        &self,
+        slug: &str,
+        enabled: bool,
+    ) -> anyhow::Result<Option<String>> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Changed {
+            next_run: Option<String>,
+        }
+        let path = format!("/api/schedule/{}", scheduled(slug)?);
+        let request = self.request(Method::PATCH, &path).json(&json!({ "enabled": enabled }));
+        Ok(self.call::<Changed>(request).await?.next_run)
+    }
+
+    pub async fn remove_schedule(&self, slug: &str) -> anyhow::Result<()> {
+        let path = format!("/api/schedule/{}", scheduled(slug)?);
+        self.call::<Value>(self.request(Method::DELETE, &path)).await.map(drop)
+    }
+
     pub async fn connect(&self) -> anyhow::Result<Socket> {
         let url = format!("{}/caco/ws", self.url.replacen("http", "ws", 1));
         let mut request = url.into_client_request().context("the server has a strange address")?;
@@ -227,6 +263,12 @@ impl Client {
         }
         serde_json::from_slice(&body).context("the server's answer is not understood")
     }
+}
+
+/// The name of a schedule as it may stand in a path.
+fn scheduled(slug: &str) -> anyhow::Result<&str> {
+    let plain = kernel::schedule::is_slug(slug);
+    plain.then_some(slug).ok_or_else(|| Refused(format!("Schedule not found: {slug}")).into())
 }
 
 /// An id as it may stand in a path.

@@ -8,6 +8,7 @@ mod keyring;
 mod lenders;
 mod models;
 mod provider;
+mod schedules;
 mod secrets;
 mod usage;
 

@@ -7,10 +7,11 @@ use uuid::Uuid;
 
 use super::{Desk, RETRY};
 use crate::{
+    message::Errand,
     ports::StoreError,
     question::{Question, Verdict},
     state::OpenQuestion,
-    update::{Fact, Output},
+    update::{Fact, Failure, Outcome, Output},
 };
 
 impl Desk {
@@ -19,6 +20,9 @@ impl Desk {
         let of_turn = |call| self.state.turn.as_ref().is_some_and(|it| it.calls.contains(call));
         if reply.is_closed() || !question.call.as_ref().is_none_or(of_turn) {
             return;
+        }
+        if let Some(errand) = self.errand(&question) {
+            return self.deny_unasked(question, errand, reply).await;
         }
         if let Some(verdict) = self.answered_early(&question).await {
             // Whoever asked may have left.
@@ -46,6 +50,38 @@ impl Desk {
             }
         };
         self.waiting.insert(id, reply);
+    }
+
+    /// The run of a schedule that a question comes from.
+    fn errand(&self, question: &Question) -> Option<Errand> {
+        question.call.as_ref()?;
+        self.state.turn.as_ref()?.errand.as_ref().map(|(_, errand)| *errand)
+    }
+
+    /// Nobody is asked anything in the run of a schedule: what it wanted is on record, and it goes on
+    /// or ends as its schedule says.
+    async fn deny_unasked(
+        &mut self,
+        question: Question,
+        errand: Errand,
+        reply: oneshot::Sender<Verdict>,
+    ) {
+        let (id, title) = (question.id, question.title.clone());
+        let by = "the schedule: nobody is asked in its runs".to_owned();
+        let settled = Fact::Settled { question: id, verdict: Verdict::Expired, by };
+        let recorded = self.record(vec![Fact::Asked(Box::new(question)), settled]).await;
+        if let Err(error) = recorded {
+            return self.give_up(&error);
+        }
+        if errand.ends && self.cut_short() {
+            let reason = format!("it wanted something that it has no leave for: {title}");
+            self.owed = Some(Outcome::failed(Failure::Refused, &reason));
+            // Still owed if that fails; it is tried again.
+            self.settle().await.ok();
+            return;
+        }
+        // Whoever asked may have left.
+        reply.send(Verdict::Expired).ok();
     }
 
     /// Whether the same was asked there.

@@ -311,7 +311,7 @@ async fn what_nobody_answers_expires_and_the_turn_goes_on() {
     ];
     let (day, minutes) = (SignedDuration::from_hours(24), SignedDuration::from_mins(10));
     assert_eq!(unanswered(Origin::User, day).await, expected);
-    let schedule = Origin::Schedule { slug: "daily".into() };
+    let schedule = Origin::Schedule { slug: "daily".into(), errand: None };
     assert_eq!(unanswered(schedule, minutes).await, expected);
     let agent = Origin::Agent { session: "another".into() };
     assert_eq!(unanswered(agent, minutes).await, expected);

@@ -62,7 +62,7 @@ async fn what_cannot_be_asked_is_explained() {
 async fn an_unattended_turn_goes_on_when_nobody_answers() {
     let ask = call("c", "ask_person", json!({ "question": "Which?" }));
     let home = Home::new([vec![ask], vec![text("I assumed red")]]).await;
-    let origin = Origin::Schedule { slug: "daily".into() };
+    let origin = Origin::Schedule { slug: "daily".into(), errand: None };
     let message = Message { origin, ..Message::from_user("go") };
     home.host.post(home.session, message, WhenBusy::Refuse).await.unwrap();
     let waiting = home.asked().await;

@@ -100,6 +100,7 @@ impl House {
             let host = Host::start(ports, kernel::host::Settings::default()).await.unwrap();
             tokio::spawn(kernel::gallery::announce(changes, host.roster.clone()));
             host.recover().await;
+            host.keep_schedules();
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let edge =
                 Edge::new(host, servers, keys, settings, listener, Arc::new(String::new)).unwrap();
@@ -183,6 +184,10 @@ impl House {
 
     pub async fn patch(&self, path: &str, body: Value) -> (u16, Value) {
         self.ask("PATCH", path).json(&body).send().await.json()
+    }
+
+    pub async fn put(&self, path: &str, body: Value) -> (u16, Value) {
+        self.ask("PUT", path).json(&body).send().await.json()
     }
 
     pub async fn delete(&self, path: &str) -> (u16, Value) {
