@@ -57,7 +57,7 @@ appletAPI.onStateUpdate((state) => {
   if (state.clear) did(null);
   if (!Array.isArray(state.draw)) return;
   const good = state.draw.map(checked).filter(Boolean);
-  good.forEach(did);
+  did(...good);
   told.textContent = `The agent drew ${good.length === 1 ? 'a stroke' : `${good.length} strokes`}.`;
 });
 show();
@@ -123,8 +123,8 @@ function liftPen() {
   show();
 }
 
-function did(step) {
-  steps.push(step);
+function did(...more) {
+  steps.push(...more);
   undone = [];
   changed();
 }

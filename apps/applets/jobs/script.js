@@ -58,6 +58,10 @@ async function ask(method, path, body) {
   return answer;
 }
 
+function address(slug) {
+  return `/api/schedule/${encodeURIComponent(slug)}`;
+}
+
 function show() {
   // What has not changed is left alone, with the focus in it; times of day pass by the minute.
   const minute = Math.floor(Date.now() / 60_000);

@@ -37,13 +37,13 @@ addEventListener('keydown', (event) => {
   act();
 });
 find.addEventListener('keydown', (event) => {
-  if (event.key === 'Enter') next(event.shiftKey);
   if (event.key === 'Escape') text.focus();
+  if (event.key !== 'Enter') return;
+  // Else the text, which has the focus by then, would get a new line.
+  event.preventDefault();
+  next(event.shiftKey);
 });
 setInterval(() => document.hidden || look(), LOOK_EVERY);
-
-const file = () => `/api/file?path=${encodeURIComponent(path)}`;
-const unsaved = () => text.value !== kept.text;
 
 async function load(wanted, line) {
   const turn = ++asked;
@@ -70,6 +70,14 @@ async function load(wanted, line) {
   } catch (problem) {
     if (turn === asked) refuse(`This file cannot be edited. ${problem.message}`);
   }
+}
+
+function file() {
+  return `/api/file?path=${encodeURIComponent(path)}`;
+}
+
+function unsaved() {
+  return text.value !== kept.text;
 }
 
 function decoded(bytes) {

@@ -107,7 +107,20 @@ async fn drain(mut from: impl AsyncRead + Unpin, name: &str) -> Result<Vec<u8>, 
 
 /// Without colours and the like, and with one kind of line end.
 pub fn plain(bytes: &[u8]) -> String {
-    let text = strip_ansi_escapes::strip(bytes);
+    // Tabs would be stripped with the rest.
+    let cells: Vec<_> = bytes.split(|it| *it == b'\t').map(strip_ansi_escapes::strip).collect();
+    let text = cells.join(&b'\t');
     let text = String::from_utf8_lossy(&text);
     text.replace("\r\n", "\n").replace('\r', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_keeps_its_tabs_and_loses_its_colours() {
+        let printed = b"\x1b[31m1\t2\x1b[0m\tname\r\nnext\rline\n";
+        assert_eq!(plain(printed), "1\t2\tname\nnextline\n");
+    }
 }
