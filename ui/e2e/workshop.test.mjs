@@ -469,3 +469,49 @@ for (const look of looks)
       await inspect(guest, `workshop-${slug}-${look.name}`);
     }
   });
+
+test('an applet comes to be in a conversation, and both see what the other does', async () => {
+  await open('file-browser');
+  await guest.page.getByRole('button', { name: 'Close Files' }).click();
+  const folder = join(server.home, 'data', 'applets', 'tally');
+  const write = (name, content) => `/tool write_file ${JSON.stringify({ path: join(folder, name), content })}`;
+  const meta = JSON.stringify({ slug: 'tally', name: 'Tally', description: 'Counts what comes in.' });
+  const html = '<main><p>Guests: <output id="count">0</output></p><button id="more">One more</button></main>';
+  const script = (greeting) => `
+    let count = Number(localStorage.getItem('count') ?? 0);
+    const show = () => {
+      document.getElementById('count').textContent = count;
+      localStorage.setItem('count', count);
+      setAppletState({ count, greeting: ${JSON.stringify(greeting)} });
+    };
+    document.getElementById('more').textContent = ${JSON.stringify(greeting)};
+    document.getElementById('more').addEventListener('click', () => { count += 1; show(); });
+    appletAPI.onStateUpdate((state) => { count = state.count ?? count; show(); });
+    show();`;
+  const approvals = guest.page.getByRole('region', { name: 'Approvals' });
+  const makes = async (...orders) => {
+    const before = await guest.finished.count();
+    await guest.say(orders.join('\n'));
+    for (const order of orders) {
+      await approvals.getByText(JSON.parse(order.slice(17)).path).first().waitFor();
+      await approvals.getByRole('button', { name: /^Allow/ }).first().click();
+      await approvals.getByText(JSON.parse(order.slice(17)).path).first().waitFor({ state: 'detached' });
+    }
+    await guest.finished.nth(before).waitFor();
+    await guest.idle();
+  };
+
+  await makes(write('content.html', html), write('script.js', script('One more')), write('meta.json', meta));
+  await guest.ask('Open [the tally](/?applet=tally)');
+  await guest.log.getByRole('link', { name: 'the tally' }).last().click();
+  const tally = await inside('Tally');
+  await tally.getByRole('button', { name: 'One more' }).click();
+  await tally.getByRole('button', { name: 'One more' }).click();
+  await agentSees('count', 2);
+  await agentSets({ count: 41 });
+  await eventually(async () => assert.equal(await tally.locator('#count').textContent(), '41'));
+  await makes(write('script.js', script('Come in')));
+  await eventually(async () => (await inside('Tally')).getByRole('button', { name: 'Come in' }).click({ timeout: 1000 }));
+  await agentSees('count', 42);
+  await agentSees('greeting', 'Come in');
+});
