@@ -106,6 +106,29 @@ impl ApiError {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "SHUTTING_DOWN", message)
     }
 
+    pub fn timeout(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::REQUEST_TIMEOUT, "TIMEOUT", message)
+    }
+
+    pub fn changed_meanwhile() -> Self {
+        let message = "the file is no longer what If-Match says; read it again";
+        Self::new(StatusCode::PRECONDITION_FAILED, "CHANGED_MEANWHILE", message)
+    }
+
+    pub fn range_not_satisfiable(length: u64) -> Self {
+        let message = format!("the file has {length} bytes, and none of those asked for");
+        Self::new(StatusCode::RANGE_NOT_SATISFIABLE, "BAD_REQUEST", message)
+    }
+
+    /// What there is to say, for endpoints with a shape of their own.
+    pub fn told(self) -> (StatusCode, &'static str, String) {
+        let Self { status, code, message } = self;
+        if status.is_server_error() {
+            tracing::error!(%status, code, error = %message, "request failed");
+        }
+        (status, code, message)
+    }
+
     /// The same words under another status, where the protocol has it so.
     #[must_use]
     pub fn with_status(mut self, status: StatusCode) -> Self {
@@ -116,10 +139,7 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let Self { status, code, message } = self;
-        if status.is_server_error() {
-            tracing::error!(%status, code, error = %message, "request failed");
-        }
+        let (status, code, message) = self.told();
         (status, Json(ErrorBody { error: message, code: code.to_owned() })).into_response()
     }
 }

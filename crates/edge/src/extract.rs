@@ -62,7 +62,7 @@ impl<S: Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeJson<T> {
     }
 }
 
-async fn read(body: Body, limit: usize) -> Result<bytes::Bytes, ApiError> {
+pub async fn read(body: Body, limit: usize) -> Result<bytes::Bytes, ApiError> {
     match Limited::new(body, limit).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => {

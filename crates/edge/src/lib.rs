@@ -6,6 +6,7 @@ mod briefing;
 mod caco;
 mod error;
 mod extract;
+mod files;
 mod frames;
 mod guest;
 mod keys;
@@ -16,6 +17,7 @@ mod near;
 mod operate;
 mod page;
 mod sandbox;
+mod shell;
 mod socket;
 mod v1;
 mod welcome;
@@ -23,6 +25,7 @@ mod welcome;
 use std::{
     io,
     net::SocketAddr,
+    path::PathBuf,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -50,6 +53,8 @@ pub use welcome::{Found, Lookout};
 pub struct Settings {
     /// Lets in whoever connects from this machine without a key; Host and Origin count all the same.
     pub trust_loopback: bool,
+    /// Where our own things are, which nobody is shown.
+    pub data_dir: PathBuf,
     /// Names we answer to besides our address and `localhost`.
     pub allowed_hosts: Vec<String>,
     pub max_connections: u32,
@@ -61,6 +66,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             trust_loopback: false,
+            data_dir: PathBuf::new(),
             allowed_hosts: Vec::new(),
             max_connections: 1024,
             drain: Duration::from_secs(10),
@@ -91,6 +97,8 @@ struct App {
     closing: socket::Closing,
     metrics: Metrics,
     lookout: OnceLock<Lookout>,
+    disk: files::Disk,
+    shell: shell::Shell,
 }
 
 #[derive(OpenApi)]
@@ -108,6 +116,7 @@ struct App {
         (name = "models", description = "Who may answer, and what was used."),
         (name = "mcp", description = "Servers of tools, and what was chosen for each."),
         (name = "frames", description = "Windows whose content lives on an origin of its own."),
+        (name = "files", description = "Files of the workspace, and those that are kept for a while."),
         (name = "preferences", description = "What the person chose last."),
         (name = "access", description = "Ways in for clients that cannot send headers."),
         (name = "v1", description = "Our models for other programs, in the words they know."),
@@ -135,9 +144,21 @@ impl Edge {
         });
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
         let frames = Arc::new(Frames::new(host.clone()));
+        let disk = files::Disk::new(&host.ports.workspace, &settings.data_dir);
+        let shell = shell::Shell::new(None, host.ports.workspace.clone());
         let lookout = OnceLock::new();
-        let app =
-            Arc::new(App { host, servers, clients, frames, access, closing, metrics, lookout });
+        let app = Arc::new(App {
+            host,
+            servers,
+            clients,
+            frames,
+            access,
+            closing,
+            metrics,
+            lookout,
+            disk,
+            shell,
+        });
         Ok(Self { app, listener, settings, mcp: None, sandbox: None })
     }
 
@@ -210,6 +231,8 @@ async fn frame_origin(
 fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
     let described = OpenApiRouter::with_openapi(Described::openapi())
         .merge(caco::routes())
+        .merge(files::routes())
+        .routes(routes!(shell::post))
         .merge(v1::routes())
         .routes(routes!(welcome::welcome))
         .routes(routes!(briefing::show))

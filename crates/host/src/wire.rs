@@ -74,11 +74,11 @@ impl Rooms {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let toolbox = Toolbox::default();
         let briefing: Arc<dyn Briefing> = Arc::new(tools::Notices::new(&data_dir));
-        tools::add_all(&toolbox, clock.clone(), briefing.clone());
+        let workshop = data_dir.join(APPLETS);
+        tools::add_all(&toolbox, clock.clone(), briefing.clone(), Some(workshop.clone()));
         tools::shell::add(&toolbox, shell(&data_dir, &config.shell));
         tools::web_fetch::add(&toolbox, fetching(&config.web));
-        let gallery: Arc<dyn Gallery> =
-            apps::Folders::open(&other_applets(), data_dir.join(APPLETS));
+        let gallery: Arc<dyn Gallery> = apps::Folders::open(&other_applets(), workshop);
         let changes = gallery.changes();
         let ports = Ports {
             log: store.clone(),
@@ -120,6 +120,7 @@ impl Rooms {
         let lookout = lookout(config.clone());
         let settings = edge::Settings {
             trust_loopback,
+            data_dir: data_dir.clone(),
             allowed_hosts: config.allowed_hosts,
             max_connections: config.server.max_connections.get(),
             drain,

@@ -32,6 +32,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("store", &["host"]),
     ("models", &["host"]),
     ("tools", &["host"]),
+    ("place", &["tools", "edge", "apps"]),
     ("mcp", &["host"]),
     ("agents", &["host"]),
     ("apps", &["host"]),

@@ -5,7 +5,7 @@ use std::{io, path::Path, path::PathBuf};
 use kernel::toolbox::{Deed, Detail, Reply, Risk};
 use serde_json::json;
 
-use crate::{diff, folder::Folder, place};
+use crate::{diff, folder::Folder, put};
 
 /// The most that a file may have to be worked on, in bytes.
 pub const LARGEST: u64 = 16 * 1024 * 1024;
@@ -146,7 +146,7 @@ fn runs(path: &Path) -> bool {
 
 /// Does it, and shows what is different now.
 pub fn carry_out(folder: &Folder, changes: &[Change], done: &str) -> Result<Reply, String> {
-    place::all(folder, changes)?;
+    put::all(folder, changes)?;
     let diff = diff_of(changes);
     let text = format!("{done}\n{}", diff::shortened(&diff, SHOWN));
     let data = json!({ "diff": diff::shortened(&diff, KEPT) });

@@ -9,6 +9,7 @@ use crate::{
     folder::{Folder, within},
     hint,
     typed::{Typed, shorten},
+    workshop::Workshop,
 };
 
 /// Replaces a piece of a text file in the session's folder by another. The piece must be exactly as
@@ -16,7 +17,7 @@ use crate::{
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file, relative to the session's folder, or absolute inside it.
+    /// The file, relative to the session's folder, or absolute inside it or inside the folder of applets.
     path: String,
     /// What is there now, with its spaces and line breaks, and enough of it to occur only once.
     old: String,
@@ -26,7 +27,9 @@ pub struct Input {
     all: Option<bool>,
 }
 
-pub struct EditFile;
+pub struct EditFile {
+    pub workshop: Workshop,
+}
 
 impl Typed for EditFile {
     type Input = Input;
@@ -39,11 +42,14 @@ impl Typed for EditFile {
     }
 
     async fn foresee(&self, input: Input, call: &Call) -> Result<Deed, String> {
-        within(call.cwd.clone(), move |folder| Ok(deed(&[plan(folder, &input)?.0]))).await
+        let root = self.workshop.root(&input.path, call);
+        let deed = within(root.clone(), move |folder| Ok(deed(&[plan(folder, &input)?.0]))).await?;
+        Ok(Workshop::judged(&root, call, deed))
     }
 
     async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {
-        within(call.cwd, move |folder| edit(folder, &input)).await
+        let root = self.workshop.root(&input.path, &call);
+        within(root, move |folder| edit(folder, &input)).await
     }
 }
 

@@ -9,10 +9,9 @@ use std::{
     },
 };
 
-use cap_fs_ext::OpenOptionsSyncExt as _;
 use cap_std::{
     ambient_authority,
-    fs::{Dir, File, OpenOptions},
+    fs::{Dir, File},
 };
 
 /// Everything the file tools touch, they touch through this.
@@ -116,11 +115,7 @@ impl Folder {
 
     /// Opens a regular file, and nothing that would make us wait.
     pub fn open_file(&self, path: &Path) -> io::Result<File> {
-        // Opening a device may already do something, so it is looked at first.
-        regular(&self.dir.metadata(path)?)?;
-        let file = self.dir.open_with(path, OpenOptions::new().read(true).nonblock(true))?;
-        regular(&file.metadata()?)?;
-        Ok(file)
+        place::open_file(&self.dir, path)
     }
 
     /// All of a text file that is not too large to work on.
@@ -154,14 +149,6 @@ impl Folder {
              relative to it or absolute",
             self.root.display()
         )
-    }
-}
-
-fn regular(found: &cap_std::fs::Metadata) -> io::Result<()> {
-    match found {
-        it if it.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        it if !it.is_file() => Err(io::Error::other("it is not a regular file")),
-        _ => Ok(()),
     }
 }
 

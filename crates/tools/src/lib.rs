@@ -15,8 +15,8 @@ mod grep;
 mod hint;
 mod list_directory;
 mod notices;
-mod place;
 mod plan;
+mod put;
 mod read_file;
 mod read_result;
 mod read_skill;
@@ -30,9 +30,10 @@ mod tests;
 pub mod typed;
 mod walk;
 pub mod web_fetch;
+mod workshop;
 mod write_file;
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use kernel::{
     host::Host,
@@ -63,21 +64,28 @@ use crate::{
     read_result::ReadResult,
     read_skill::ReadSkill,
     typed::Adapter,
+    workshop::Workshop,
     write_file::WriteFile,
 };
 
 /// Puts every tool of this crate into the box that needs no house around it.
-pub fn add_all(toolbox: &Toolbox, clock: Arc<dyn Clock>, briefing: Arc<dyn Briefing>) {
+pub fn add_all(
+    toolbox: &Toolbox,
+    clock: Arc<dyn Clock>,
+    briefing: Arc<dyn Briefing>,
+    workshop: Option<PathBuf>,
+) {
+    let workshop = Workshop(workshop);
     toolbox.add(Adapter::new(ApplyPatch));
     toolbox.add(Adapter::new(CurrentTime { clock }));
-    toolbox.add(Adapter::new(EditFile));
+    toolbox.add(Adapter::new(EditFile { workshop: workshop.clone() }));
     toolbox.add(Adapter::new(Glob));
     toolbox.add(Adapter::new(Grep));
-    toolbox.add(Adapter::new(ListDirectory));
-    toolbox.add(Adapter::new(ReadFile));
+    toolbox.add(Adapter::new(ListDirectory { workshop: workshop.clone() }));
+    toolbox.add(Adapter::new(ReadFile { workshop: workshop.clone() }));
     toolbox.add(Adapter::new(ReadResult));
     toolbox.add(Adapter::new(ReadSkill { briefing }));
-    toolbox.add(Adapter::new(WriteFile));
+    toolbox.add(Adapter::new(WriteFile { workshop: workshop.clone() }));
 }
 
 /// Gives the house the tools that talk to its person and its other agents.

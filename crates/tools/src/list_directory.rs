@@ -11,6 +11,7 @@ use crate::{
     folder::{Folder, within},
     search::printable,
     typed::{Typed, shorten},
+    workshop::Workshop,
 };
 
 const MOST: usize = 1000;
@@ -25,7 +26,9 @@ pub struct Input {
     path: Option<String>,
 }
 
-pub struct ListDirectory;
+pub struct ListDirectory {
+    pub workshop: Workshop,
+}
 
 impl Typed for ListDirectory {
     type Input = Input;
@@ -42,7 +45,8 @@ impl Typed for ListDirectory {
     }
 
     async fn run(&self, input: Input, call: Call) -> Result<String, String> {
-        within(call.cwd, move |folder| list(folder, input.place())).await
+        let root = self.workshop.root(input.place(), &call);
+        within(root, move |folder| list(folder, input.place())).await
     }
 }
 

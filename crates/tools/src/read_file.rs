@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::{
     folder::{Folder, within},
     typed::{Typed, shorten},
+    workshop::Workshop,
 };
 
 /// The most that is shown at once, in bytes.
@@ -22,7 +23,7 @@ const LARGEST_PICTURE: u64 = 5 * 1024 * 1024;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file, relative to the session's folder, or absolute inside it.
+    /// The file, relative to the session's folder, or absolute inside it or inside the folder of applets.
     path: String,
     /// The first line to read; lines count from 1. From the beginning if absent.
     offset: Option<u64>,
@@ -30,7 +31,9 @@ pub struct Input {
     limit: Option<u64>,
 }
 
-pub struct ReadFile;
+pub struct ReadFile {
+    pub workshop: Workshop,
+}
 
 impl Typed for ReadFile {
     type Input = Input;
@@ -44,7 +47,8 @@ impl Typed for ReadFile {
     }
 
     async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {
-        within(call.cwd, move |folder| read(folder, &input)).await
+        let root = self.workshop.root(&input.path, &call);
+        within(root, move |folder| read(folder, &input)).await
     }
 }
 

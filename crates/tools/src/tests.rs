@@ -16,7 +16,7 @@ use super::add_all;
 
 fn toolbox() -> Toolbox {
     let toolbox = Toolbox::default();
-    add_all(&toolbox, Arc::new(ManualClock::default()), Arc::new(Silence));
+    add_all(&toolbox, Arc::new(ManualClock::default()), Arc::new(Silence), None);
     toolbox
 }
 

@@ -10,6 +10,7 @@ use crate::{
     change::{Change, LARGEST, Old, carry_out, deed},
     folder::{Folder, within},
     typed::{Typed, shorten},
+    workshop::Workshop,
 };
 
 /// Writes a text file in the session's folder, in place of any that is there. Missing directories
@@ -17,13 +18,15 @@ use crate::{
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file, relative to the session's folder, or absolute inside it.
+    /// The file, relative to the session's folder, or absolute inside it or inside the folder of applets.
     path: String,
     /// All that the file shall contain.
     content: String,
 }
 
-pub struct WriteFile;
+pub struct WriteFile {
+    pub workshop: Workshop,
+}
 
 impl Typed for WriteFile {
     type Input = Input;
@@ -36,11 +39,14 @@ impl Typed for WriteFile {
     }
 
     async fn foresee(&self, input: Input, call: &Call) -> Result<Deed, String> {
-        within(call.cwd.clone(), move |folder| Ok(deed(&[plan(folder, input)?]))).await
+        let root = self.workshop.root(&input.path, call);
+        let deed = within(root.clone(), move |folder| Ok(deed(&[plan(folder, input)?]))).await?;
+        Ok(Workshop::judged(&root, call, deed))
     }
 
     async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {
-        within(call.cwd, move |folder| write(folder, input)).await
+        let root = self.workshop.root(&input.path, &call);
+        within(root, move |folder| write(folder, input)).await
     }
 }
 

@@ -29,6 +29,8 @@ mod usage;
 
 use std::sync::Arc;
 
+pub use frames::Iso;
+
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::App;

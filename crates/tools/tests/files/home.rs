@@ -39,7 +39,10 @@ impl Home {
         fs::write(temp.path().join("next/secret"), SECRET).unwrap();
         fs::write(temp.path().join("next").join(OUTSIDER), SECRET).unwrap();
         let toolbox = Toolbox::default();
-        tools::add_all(&toolbox, Arc::new(ManualClock::default()), Arc::new(Silence));
+        let workshop = temp.path().join("applets");
+        fs::create_dir(&workshop).unwrap();
+        let clock = Arc::new(ManualClock::default());
+        tools::add_all(&toolbox, clock, Arc::new(Silence), Some(workshop));
         let ports = Ports { tools: Arc::new(toolbox), ..World::new([]).ports() };
         let rules = Rules { mode, ..Rules::default() };
         let settings = Settings { rules, ..Settings::default() };
@@ -50,6 +53,10 @@ impl Home {
 
     pub fn room(&self) -> PathBuf {
         self.temp.path().join("room")
+    }
+
+    pub fn workshop(&self) -> PathBuf {
+        self.temp.path().join("applets")
     }
 
     pub fn next(&self) -> PathBuf {

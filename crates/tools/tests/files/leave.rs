@@ -140,3 +140,34 @@ async fn a_safe_session_edits_freely_but_asks_before_it_touches_what_git_runs() 
     assert_eq!(deed(question).risk, Risk::Acts);
     assert!(!home.room().join(".git/hooks").exists());
 }
+
+#[tokio::test]
+async fn applets_are_made_in_their_folder_and_need_leave_where_files_need_none() {
+    let home = Home::new(Mode::AutoSafe).await;
+    let path = home.workshop().join("tally/meta.json").display().to_string();
+    let once = || yes(Scope::Once, None);
+    let diff = "diff --git a/tally/meta.json b/tally/meta.json\nnew file mode 100644\n\
+                --- /dev/null\n+++ b/tally/meta.json\n@@ -0,0 +1,1 @@\n+{}\n";
+    let args = json!({ "path": path, "content": "{}\n" });
+    let question = asked(&home, "write_file", args, once()).await;
+    assert_eq!(deed(question), Deed { risk: Risk::Acts, ..edit(&path, diff) });
+    let args = json!({ "path": path, "old": "{}", "new": "{ }" });
+    let question = asked(&home, "edit_file", args, once()).await;
+    assert_eq!(deed(question).risk, Risk::Acts);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{ }\n");
+
+    let read = home.call("read_file", json!({ "path": path })).await.unwrap();
+    assert!(read.text.contains("{ }"), "{}", read.text);
+    let folder = home.workshop().display().to_string();
+    let listed = home.call("list_directory", json!({ "path": folder })).await.unwrap();
+    assert!(listed.text.contains("tally/"), "{}", listed.text);
+
+    let out = home.workshop().join("../next/secret").display().to_string();
+    for (tool, args) in [
+        ("read_file", json!({ "path": out })),
+        ("write_file", json!({ "path": out, "content": "" })),
+        ("write_file", json!({ "path": "../applets/tally/meta.json", "content": "" })),
+    ] {
+        assert!(home.call(tool, args).await.is_err(), "{tool}");
+    }
+}

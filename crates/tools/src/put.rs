@@ -4,11 +4,10 @@ use std::{
     ffi::OsStr,
     io::{self, Write as _},
     path::{Path, PathBuf},
-    process,
-    sync::atomic::{AtomicU64, Ordering},
 };
 
-use cap_std::fs::{Dir, File, OpenOptions, Permissions};
+use cap_std::fs::{Dir, Permissions};
+use place::{Staged, name, stage};
 
 use crate::{
     change::{Change, Old},
@@ -62,12 +61,12 @@ impl Work {
     fn step(&mut self, folder: &Folder, change: &Change) -> io::Result<Step> {
         let was = change.from.as_ref().map(|from| mode(folder, from)).transpose()?;
         let leaves = change.from.as_ref().filter(|from| change.to.as_ref() != Some(from));
-        let take = leaves.map(|from| parent(folder, from)).transpose()?;
-        let take = take.map(|dir| Taken { dir, done: false });
+        let take = leaves.map(|from| place::parent(&folder.dir, from)).transpose()?;
+        let take = take.map(|(dir, _)| Taken { dir, done: false });
         let Some(to) = &change.to else { return Ok(Step { put: None, take, was }) };
         self.make_parent(folder, to)?;
-        let dir = parent(folder, to)?;
-        check(&dir, name(to)?, change.from.as_ref() != Some(to))?;
+        let (dir, name) = place::parent(&folder.dir, to)?;
+        check(&dir, name, change.from.as_ref() != Some(to))?;
         let permissions = permissions(was.clone(), change.executable);
         let staged = stage(&dir, permissions, |file| file.write_all(change.new.as_bytes()))?;
         Ok(Step { put: Some(staged), take, was })
@@ -88,7 +87,9 @@ impl Work {
     fn finish(&mut self, changes: &[Change]) -> Result<(), Failed> {
         for (step, change) in self.steps.iter_mut().zip(changes) {
             if let (Some(staged), Some(to)) = (&mut step.put, &change.to) {
-                staged.settle(to).map_err(|error| (to.clone(), error))?;
+                name(to)
+                    .and_then(|name| staged.settle(name))
+                    .map_err(|error| (to.clone(), error))?;
             }
             if let (Some(taken), Some(from)) = (&mut step.take, &change.from) {
                 let removed = name(from).and_then(|name| taken.dir.remove_file(name));
@@ -126,61 +127,7 @@ impl Step {
         else {
             return Ok(());
         };
-        stage(dir, self.was, |file| file.write_all(old.as_bytes()))?.settle(from)
-    }
-}
-
-/// A file that is complete, and not yet where it belongs.
-struct Staged {
-    dir: Dir,
-    temporary: String,
-    settled: bool,
-}
-
-impl Staged {
-    fn settle(&mut self, path: &Path) -> io::Result<()> {
-        self.dir.rename(&self.temporary, &self.dir, name(path)?)?;
-        self.settled = true;
-        Ok(())
-    }
-}
-
-impl Drop for Staged {
-    fn drop(&mut self) {
-        if !self.settled {
-            // Leftovers are ugly but harmless.
-            self.dir.remove_file(&self.temporary).ok();
-        }
-    }
-}
-
-fn stage(
-    dir: &Dir,
-    permissions: Option<Permissions>,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<Staged> {
-    let (temporary, mut file) = temporary(dir)?;
-    let staged = Staged { dir: dir.try_clone()?, temporary, settled: false };
-    write(&mut file)?;
-    if let Some(permissions) = permissions {
-        file.set_permissions(permissions)?;
-    }
-    file.sync_all()?;
-    Ok(staged)
-}
-
-fn temporary(dir: &Dir) -> io::Result<(String, File)> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    loop {
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".megaron-{}-{number}.tmp", process::id());
-        match dir.open_with(&name, &options) {
-            // Left over from a process that died.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return Ok((name, opened?)),
-        }
+        stage(dir, self.was, |file| file.write_all(old.as_bytes()))?.settle(name(from)?)
     }
 }
 
@@ -193,17 +140,6 @@ fn check(dir: &Dir, name: &OsStr, new: bool) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(_) | Err(_) => Ok(()),
     }
-}
-
-fn parent(folder: &Folder, path: &Path) -> io::Result<Dir> {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => folder.dir.open_dir(parent),
-        _ => folder.dir.try_clone(),
-    }
-}
-
-fn name(path: &Path) -> io::Result<&OsStr> {
-    path.file_name().ok_or_else(|| io::Error::other("it does not name a file"))
 }
 
 fn mode(folder: &Folder, path: &Path) -> io::Result<Permissions> {
@@ -231,17 +167,6 @@ mod tests {
 
     use super::*;
     use crate::folder::tests::house;
-
-    #[test]
-    fn when_writing_fails_nothing_is_left_behind() {
-        let house = house();
-        let failed = stage(&house.folder.dir, None, |file| {
-            file.write_all(b"half of the n")?;
-            Err(io::Error::other("the disk is full"))
-        });
-        assert_eq!(failed.err().unwrap().to_string(), "the disk is full");
-        assert_eq!(fs::read_dir(house.room()).unwrap().count(), 0);
-    }
 
     #[test]
     fn when_the_last_change_fails_the_others_are_taken_back() {

@@ -1,0 +1,138 @@
+const PICTURES = ['png', 'jpg', 'jpeg', 'gif', 'webp', 'svg', 'ico'];
+const SORTS = {
+  name: () => 0,
+  kind: (a, b) => kind(a.name).localeCompare(kind(b.name)),
+  size: (a, b) => b.size - a.size,
+};
+const STATE_ENTRIES = 200;
+
+const [crumbs, search, sort, count, trouble, list] = ['crumbs', 'search', 'sort', 'count', 'trouble', 'list'].map((id) =>
+  document.getElementById(id),
+);
+let folder = '.';
+let files = [];
+let asked = 0;
+
+sort.value = localStorage.getItem('sort') ?? 'name';
+sort.addEventListener('change', () => {
+  localStorage.setItem('sort', sort.value);
+  show();
+});
+search.addEventListener('input', show);
+appletAPI.onUrlParamsChange(({ path }) => load(path || '.'));
+appletAPI.onStateUpdate(({ open }) => {
+  if (typeof open === 'string') appletAPI.navigateAppletUrlParam('path', open);
+});
+document.addEventListener('visibilitychange', () => document.hidden || load(folder));
+
+async function load(path) {
+  const turn = ++asked;
+  if (path !== folder) search.value = '';
+  folder = path;
+  list.setAttribute('aria-busy', 'true');
+  count.textContent = 'Reading…';
+  try {
+    const reply = await fetch(`/api/files?path=${encodeURIComponent(path)}`);
+    const told = await reply.json();
+    if (turn !== asked) return;
+    if (!reply.ok) throw new Error(reply.status === 500 ? 'There is no such folder.' : told.error);
+    folder = told.path;
+    files = told.files;
+    complain(null);
+    show();
+  } catch (error) {
+    if (turn !== asked) return;
+    files = [];
+    list.replaceChildren();
+    showCrumbs();
+    count.textContent = '';
+    complain(`“${path}” cannot be shown. ${error.message}`);
+    setAppletState({ path, entries: [], search: '', error: error.message });
+  } finally {
+    if (turn === asked) list.removeAttribute('aria-busy');
+  }
+}
+
+function show() {
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = files.filter((it) => words.every((word) => it.name.toLowerCase().includes(word)));
+  const order = SORTS[sort.value] ?? SORTS.name;
+  const folders = (it) => (it.type === 'directory' ? 0 : 1);
+  found.sort((a, b) => folders(a) - folders(b) || order(a, b) || a.name.localeCompare(b.name));
+  showCrumbs();
+  list.replaceChildren(...found.map(row));
+  count.textContent = said(found.length);
+  const entries = found.slice(0, STATE_ENTRIES).map((it) => (it.type === 'directory' ? `${it.name}/` : it.name));
+  setAppletState({ path: folder, entries, search: search.value, error: null });
+}
+
+function said(number) {
+  if (files.length === 0) return 'This folder is empty.';
+  if (number === 0) return `Nothing here is called “${search.value}”.`;
+  return number === 1 ? 'One entry' : `${number} entries`;
+}
+
+function showCrumbs() {
+  const parts = folder.split('/').filter((part) => part && part !== '.');
+  const places = [['Workspace', '.'], ...parts.map((part, at) => [part, parts.slice(0, at + 1).join('/')])];
+  crumbs.replaceChildren(
+    ...places.map(([name, path], at) => {
+      const link = make('a', { href: address('file-browser', path), textContent: name });
+      if (at === places.length - 1) link.setAttribute('aria-current', 'page');
+      return make('li', {}, link);
+    }),
+  );
+}
+
+function row(file) {
+  const path = folder === '.' ? file.name : `${folder}/${file.name}`;
+  const isFolder = file.type === 'directory';
+  const applet = isFolder ? 'file-browser' : PICTURES.includes(kind(file.name)) ? 'image-viewer' : 'text-editor';
+  const link = make(
+    'a',
+    { href: address(applet, path) },
+    make('span', { className: `mark ${isFolder ? 'folder' : ''}`, ariaHidden: 'true', textContent: isFolder ? '' : kind(file.name).slice(0, 4) }),
+    make('span', { className: 'name', textContent: file.name }),
+    make('span', { className: 'size', textContent: isFolder ? 'folder' : inBytes(file.size) }),
+  );
+  const tell = make('button', { type: 'button', className: 'tell', textContent: 'Tell the agent', title: 'Tell the agent about this' });
+  tell.setAttribute('aria-label', `Tell the agent about ${file.name}`);
+  tell.addEventListener('click', () => tellOf(path, isFolder));
+  return make('li', {}, link, tell);
+}
+
+async function tellOf(path, isFolder) {
+  try {
+    await appletAPI.sendAgentMessage(`Please look at the ${isFolder ? 'folder' : 'file'} ${path}.`);
+    complain(null);
+    count.textContent = `The agent was told about ${path}.`;
+  } catch (error) {
+    complain(`The agent was not told. ${error.message}`);
+  }
+}
+
+function complain(text) {
+  trouble.hidden = !text;
+  trouble.textContent = text ?? '';
+}
+
+function address(applet, path) {
+  return `/?applet=${applet}&path=${encodeURIComponent(path)}`;
+}
+
+function kind(name) {
+  const dot = name.lastIndexOf('.');
+  return dot > 0 ? name.slice(dot + 1).toLowerCase() : '';
+}
+
+function inBytes(size) {
+  if (size < 1000) return `${size} B`;
+  const power = Math.min(Math.floor(Math.log10(size) / 3), 3);
+  return `${(size / 1000 ** power).toPrecision(2).replace(/\.0$/, '')} ${['B', 'kB', 'MB', 'GB'][power]}`;
+}
+
+function make(name, properties, ...children) {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...children);
+  return element;
+}

@@ -1,0 +1,222 @@
+//! The directories somebody may use, and what a path names within them.
+
+use std::{
+    ffi::OsString,
+    io::{self, Write as _},
+    path::{Component, Path, PathBuf},
+};
+
+use cap_fs_ext::{DirExt as _, FollowSymlinks};
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, File},
+};
+
+use crate::{name, opened, regular, stage};
+
+/// Directories that are open to somebody, and those within them that are not.
+#[derive(Clone, Debug, Default)]
+pub struct Roots {
+    open: Vec<PathBuf>,
+    shut: Vec<PathBuf>,
+}
+
+/// What a path names: a directory that is open, and the way from there. No link is followed any more,
+/// so that no race leads elsewhere.
+#[derive(Debug)]
+pub struct Found {
+    root: Dir,
+    within: PathBuf,
+    /// The same as one path.
+    pub real: PathBuf,
+}
+
+impl Found {
+    /// Opens it as a regular file, and as nothing that would make us wait.
+    pub fn file(&self) -> io::Result<File> {
+        let (parent, name) = self.parent(false)?;
+        let name = Path::new(&name);
+        regular(&parent.symlink_metadata(name)?)?;
+        opened(&parent, name, FollowSymlinks::No)
+    }
+
+    pub fn dir(&self) -> io::Result<Dir> {
+        descend(self.root.try_clone()?, &self.within, false)
+    }
+
+    pub fn is_dir(&self) -> bool {
+        self.dir().is_ok()
+    }
+
+    /// Puts a whole file there, in the place of the one that was; with `make`, also the directories
+    /// that are missing.
+    pub fn write(&self, bytes: &[u8], make: bool) -> io::Result<()> {
+        let (parent, name) = self.parent(make)?;
+        let was = match parent.symlink_metadata(&name) {
+            Ok(found) => {
+                regular(&found)?;
+                Some(found.permissions())
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        stage(&parent, was, |file| file.write_all(bytes))?.settle(&name)
+    }
+
+    fn parent(&self, make: bool) -> io::Result<(Dir, OsString)> {
+        // The root itself is no file.
+        let Ok(name) = name(&self.within) else { return Err(io::ErrorKind::IsADirectory.into()) };
+        let way = self.within.parent().unwrap_or(Path::new(""));
+        Ok((descend(self.root.try_clone()?, way, make)?, name.to_owned()))
+    }
+}
+
+fn descend(mut dir: Dir, way: &Path, make: bool) -> io::Result<Dir> {
+    for step in way.components().filter(|it| *it != Component::CurDir) {
+        dir = match dir.open_dir_nofollow(step) {
+            Err(error) if make && error.kind() == io::ErrorKind::NotFound => {
+                match dir.create_dir(step) {
+                    Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                        return Err(error);
+                    }
+                    _ => dir.open_dir_nofollow(step)?,
+                }
+            }
+            opened => opened?,
+        };
+    }
+    Ok(dir)
+}
+
+impl Roots {
+    /// What is below `shut` is refused, unless it is also below one of `open` that lies deeper.
+    pub fn new(open: Vec<PathBuf>, shut: Vec<PathBuf>) -> Self {
+        Self { open, shut }
+    }
+
+    /// Resolves an absolute path that is, or whose last parts may be made. `None` means that it lies
+    /// outside.
+    pub fn find(&self, path: &Path) -> io::Result<Option<Found>> {
+        let real = real(path)?;
+        let deepest = |roots: &[PathBuf]| {
+            let roots = roots.iter().filter_map(|root| root.canonicalize().ok());
+            roots.filter(|root| real.starts_with(root)).max_by_key(|root| root.as_os_str().len())
+        };
+        let Some(root) = deepest(&self.open) else { return Ok(None) };
+        let shut = deepest(&self.shut);
+        if shut.is_some_and(|shut| shut.as_os_str().len() >= root.as_os_str().len()) {
+            return Ok(None);
+        }
+        let within = match real.strip_prefix(&root) {
+            Ok(rest) if rest != Path::new("") => rest.to_owned(),
+            _ => ".".into(),
+        };
+        let root = Dir::open_ambient_dir(&root, ambient_authority())?;
+        Ok(Some(Found { root, within, real }))
+    }
+}
+
+/// The one name of what is there; what is not there yet is named below its nearest ancestor that is.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    let (mut there, mut missing) = (path, Vec::new());
+    loop {
+        match there.canonicalize() {
+            Ok(real) => return Ok(missing.into_iter().rev().fold(real, |path, it| path.join(it))),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            // What a dangling link names may be anywhere.
+            Err(error) if there.is_symlink() => return Err(error),
+            Err(error) => match (there.parent(), there.components().next_back()) {
+                (Some(parent), Some(Component::Normal(name))) => {
+                    missing.push(name);
+                    there = parent;
+                }
+                _ => return Err(error),
+            },
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{fs, os::unix::fs::symlink};
+
+    use super::*;
+
+    #[test]
+    fn only_what_lies_in_an_open_directory_is_found() {
+        let temp = tempfile::tempdir().unwrap();
+        let house = temp.path().canonicalize().unwrap();
+        for dir in ["room", "roomer", "data/tmp", "room/keys/open"] {
+            fs::create_dir_all(house.join(dir)).unwrap();
+        }
+        fs::write(house.join("room/file"), "").unwrap();
+        symlink("../roomer", house.join("room/door")).unwrap();
+        symlink("nothing", house.join("room/dangling")).unwrap();
+        symlink("room", house.join("alias")).unwrap();
+        let open = ["room", "data/tmp", "room/keys/open"].map(|it| house.join(it));
+        let roots = Roots::new(open.to_vec(), vec![house.join("data"), house.join("room/keys")]);
+        let found = |path: &str| {
+            let found = roots.find(&house.join(path)).map_err(|it| it.kind())?;
+            Ok(found.map(|it| it.within.display().to_string()))
+        };
+        for (path, within) in [
+            ("room/file", Some("file")),
+            ("room", Some(".")),
+            ("alias/file", Some("file")),
+            ("room/a/b/new", Some("a/b/new")),
+            ("room/../room/file", Some("file")),
+            ("data/tmp/x", Some("x")),
+            ("room/keys/open/x", Some("x")),
+            ("room/keys/secret", None),
+            ("room/keys", None),
+            ("data/secret", None),
+            ("roomer/x", None),
+            ("room/door/x", None),
+            ("room/../roomer/x", None),
+            ("", None),
+        ] {
+            assert_eq!(found(path), Ok(within.map(str::to_owned)), "{path}");
+        }
+        assert_eq!(found("room/dangling"), Err(io::ErrorKind::NotFound));
+        assert_eq!(found("room/gone/../file"), Err(io::ErrorKind::NotFound));
+        assert_eq!(found("room/file/x"), Err(io::ErrorKind::NotADirectory));
+    }
+
+    #[test]
+    fn a_link_that_appears_after_the_check_is_not_followed() {
+        let temp = tempfile::tempdir().unwrap();
+        let house = temp.path().canonicalize().unwrap();
+        fs::create_dir_all(house.join("room/a")).unwrap();
+        fs::create_dir_all(house.join("next")).unwrap();
+        fs::write(house.join("next/file"), "secret").unwrap();
+        fs::write(house.join("room/a/file"), "ours").unwrap();
+        let roots = Roots::new(vec![house.clone()], vec![house.join("next")]);
+        let found = roots.find(&house.join("room/a/file")).unwrap().unwrap();
+        let read = || std::io::read_to_string(found.file()?);
+        assert_eq!(read().unwrap(), "ours");
+        fs::remove_dir_all(house.join("room/a")).unwrap();
+        symlink("../next", house.join("room/a")).unwrap();
+        assert!(read().is_err());
+        assert!(found.write(b"theirs", true).is_err());
+        assert_eq!(fs::read_to_string(house.join("next/file")).unwrap(), "secret");
+    }
+
+    #[test]
+    fn a_file_is_written_with_its_directories_and_keeps_its_permissions() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let temp = tempfile::tempdir().unwrap();
+        let house = temp.path().canonicalize().unwrap();
+        let roots = Roots::new(vec![house.clone()], vec![]);
+        let find = |path: &str| roots.find(&house.join(path)).unwrap().unwrap();
+        let file = house.join("a/b/c");
+        assert_eq!(find("a/b/c").write(b"one", false).unwrap_err().kind(), io::ErrorKind::NotFound);
+        find("a/b/c").write(b"one", true).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        find("a/b/c").write(b"two", false).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"two");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(find("a/b").write(b"x", true).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+        assert_eq!(find("").write(b"x", true).unwrap_err().kind(), io::ErrorKind::IsADirectory);
+        assert!(find("a").is_dir() && !find("a/b/c").is_dir());
+    }
+}
