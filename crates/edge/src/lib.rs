@@ -162,7 +162,9 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .routes(routes!(briefing::change))
         .routes(routes!(operate::log));
     let (router, openapi) = described.split_for_parts();
-    let openapi = bytes::Bytes::from(openapi.to_json().unwrap_or_default());
+    // The router's sign for a path of several parts is not one of the description.
+    let openapi = openapi.to_json().unwrap_or_default().replace("/{*", "/{");
+    let openapi = bytes::Bytes::from(openapi);
     let openapi = move || async move {
         ([(axum::http::header::CONTENT_TYPE, "application/json")], openapi).into_response()
     };

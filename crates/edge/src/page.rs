@@ -7,7 +7,7 @@ use axum::{
 };
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::error::ApiError;
+use crate::{error::ApiError, files::Refused};
 
 #[derive(RustEmbed)]
 #[folder = "../../ui/dist"]
@@ -31,7 +31,13 @@ pub async fn fallback(request: Request) -> Response {
     match Page::get(name).filter(|_| is_read && !path.starts_with("/api")) {
         Some(file) => serve(name, file),
         None if is_read && path == "/" => unbuilt(),
-        None => ApiError::not_found(format!("Not found: {method} {path}")).into_response(),
+        None => {
+            let missing = ApiError::not_found(format!("Not found: {method} {path}"));
+            if path.starts_with("/api/mcp/") {
+                return Refused::from(missing).into_response();
+            }
+            missing.into_response()
+        }
     }
 }
 

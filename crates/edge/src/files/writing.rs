@@ -4,13 +4,13 @@ use std::{io, path::Path as FilePath, sync::Arc};
 
 use axum::{
     Json as Reply,
-    extract::{Path, Request, State},
+    extract::{Path, Request, State, rejection::PathRejection},
     http::header,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Disk, LIMIT, Refused, RefusedBody, apart};
+use super::{Disk, LIMIT, Refused, RefusedBody, apart, is_nonsense, nonsense};
 use crate::{App, error::ApiError, extract};
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -34,9 +34,11 @@ pub struct Written {
         (status = 500, body = RefusedBody)))]
 pub async fn write(
     State(app): State<Arc<App>>,
-    Path(path): Path<String>,
+    path: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Result<Reply<Written>, Refused> {
+    let unreadable = |_| ApiError::bad_request("Invalid path: it is not UTF-8");
+    let Path(path) = path.map_err(unreadable)?;
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
     let essence = kind.and_then(|it| it.split(';').next()).unwrap_or_default().trim();
     let is_form = essence.eq_ignore_ascii_case("application/x-www-form-urlencoded");
@@ -48,7 +50,10 @@ pub async fn write(
 }
 
 fn put(disk: &Disk, path: &str, bytes: &[u8]) -> Result<Written, ApiError> {
-    let failed = |_: io::Error| ApiError::internal("Failed to write file");
+    let failed = |error: io::Error| match error {
+        error if is_nonsense(&error) => nonsense(),
+        _ => ApiError::internal("Failed to write file"),
+    };
     let found = disk.find(&disk.workspace_only, path).map_err(failed)?;
     let found = found.ok_or_else(|| ApiError::forbidden("Path escapes allowed directory"))?;
     found.write(bytes, true).map_err(failed)?;
