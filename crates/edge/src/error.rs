@@ -92,6 +92,10 @@ impl ApiError {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", message)
     }
 
+    pub fn timeout(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::REQUEST_TIMEOUT, "TIMEOUT", message)
+    }
+
     fn closing() -> Self {
         let message = "the server is shutting down";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "SHUTTING_DOWN", message)

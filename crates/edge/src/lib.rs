@@ -14,6 +14,7 @@ mod models;
 mod near;
 mod operate;
 mod page;
+mod shell;
 mod socket;
 mod v1;
 
@@ -37,6 +38,8 @@ pub struct Settings {
     pub trust_loopback: bool,
     /// Where our own things are, which nobody is shown.
     pub data_dir: PathBuf,
+    /// Programs that may be run over HTTP, in place of the few that look and change little.
+    pub commands: Option<Vec<String>>,
     /// Names we answer to besides our address and `localhost`.
     pub allowed_hosts: Vec<String>,
     pub max_connections: u32,
@@ -49,6 +52,7 @@ impl Default for Settings {
         Self {
             trust_loopback: false,
             data_dir: PathBuf::new(),
+            commands: None,
             allowed_hosts: Vec::new(),
             max_connections: 1024,
             drain: Duration::from_secs(10),
@@ -76,6 +80,7 @@ struct App {
     closing: socket::Closing,
     metrics: Metrics,
     disk: files::Disk,
+    shell: shell::Shell,
 }
 
 #[derive(OpenApi)]
@@ -118,7 +123,9 @@ impl Edge {
         });
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
         let disk = files::Disk::new(&host.ports.workspace, &settings.data_dir);
-        let app = Arc::new(App { host, servers, clients, access, closing, metrics, disk });
+        let workspace = host.ports.workspace.clone();
+        let shell = shell::Shell::new(settings.commands.clone(), workspace, &settings.data_dir);
+        let app = Arc::new(App { host, servers, clients, access, closing, metrics, disk, shell });
         Ok(Self { app, listener, settings, mcp: None })
     }
 
@@ -157,6 +164,7 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
     let described = OpenApiRouter::with_openapi(Described::openapi())
         .merge(caco::routes())
         .merge(files::routes())
+        .routes(routes!(shell::post))
         .merge(v1::routes())
         .routes(routes!(briefing::show))
         .routes(routes!(briefing::change))

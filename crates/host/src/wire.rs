@@ -96,6 +96,7 @@ impl Rooms {
         let settings = edge::Settings {
             trust_loopback,
             data_dir: data_dir.clone(),
+            commands: config.shell.allow_http.clone(),
             allowed_hosts: config.allowed_hosts,
             max_connections: config.server.max_connections.get(),
             drain,

@@ -29,6 +29,14 @@ pub enum Wish {
     Ping {
         id: Option<Value>,
     },
+    /// Run a command and tell what it prints.
+    Shell {
+        id: String,
+        order: Value,
+    },
+    ShellCancel {
+        id: String,
+    },
     /// Says nothing, and is answered with nothing.
     Nothing,
 }
@@ -82,6 +90,14 @@ fn understand(mut frame: Map<String, Value>, id: Option<Value>) -> Result<Wish, 
         },
         "getState" => Ok(Wish::GetState { place: place(&frame)?, id }),
         "ping" => Ok(Wish::Ping { id }),
+        "shell" => {
+            let id = text(&frame, "id")?.ok_or("id is required for shell")?;
+            Ok(Wish::Shell { id, order: Value::Object(frame) })
+        }
+        "shellCancel" => {
+            let id = text(&frame, "id")?.ok_or("id is required for shellCancel")?;
+            Ok(Wish::ShellCancel { id })
+        }
         "sendMessage" => Err("Use POST /api/sessions/:id/messages instead".to_owned()),
         other => Err(format!("Unknown message type: {other}")),
     }

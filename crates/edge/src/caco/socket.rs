@@ -28,7 +28,7 @@ use super::{
     hear::{Complaint, Place, Wish, hear},
     say::{self, Deltas, Line},
 };
-use crate::{App, socket::Dialect};
+use crate::{App, shell::Shells, socket::Dialect};
 
 /// How many frames are gathered before they are sent off together.
 const GATHER: usize = 512;
@@ -49,6 +49,8 @@ pub struct Connection {
     histories: VecDeque<History>,
     /// News that belongs behind facts of the watched session not yet told.
     held: Vec<News>,
+    /// Commands that run for this connection.
+    shells: Shells,
     out: Vec<Utf8Bytes>,
 }
 
@@ -87,6 +89,7 @@ impl Connection {
             awaited: None,
             histories: VecDeque::new(),
             held: Vec::new(),
+            shells: Shells::default(),
             out: Vec::new(),
         }
     }
@@ -116,6 +119,19 @@ impl Connection {
                 let state = self.app.host.applets.state(&key).await;
                 let data = state.map_err(|error| complain(id.clone(), &error))?;
                 self.answer(&Frame::State { id: id.as_ref(), data: &data });
+            }
+            Wish::Shell { id, order } => {
+                let refused = |error: String| Complaint { id: Some(id.clone().into()), error };
+                let order = serde_json::from_value(order).map_err(|it| refused(it.to_string()))?;
+                let started = self.shells.start(&self.app, id.clone(), order);
+                started.map_err(|error| refused(error.told().2))?;
+            }
+            Wish::ShellCancel { id } => {
+                let Some(exit) = self.shells.cancel(&id) else {
+                    let error = format!("No command with the id {id} is running");
+                    return Err(Complaint { id: Some(id.into()), error });
+                };
+                self.out.push(exit);
             }
         }
         Ok(())
@@ -367,6 +383,7 @@ impl Dialect for Connection {
                 },
                 heard = next(watched) => self.tell(heard),
                 heard = history => self.tell_history(heard),
+                piece = self.shells.next() => self.out.push(piece),
             }
         }
         self.gather_more();
