@@ -13,6 +13,7 @@ mod login;
 mod models;
 mod near;
 mod operate;
+mod outputs;
 mod page;
 mod shell;
 mod socket;
@@ -165,6 +166,7 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .merge(caco::routes())
         .merge(files::routes())
         .routes(routes!(shell::post))
+        .routes(routes!(outputs::show))
         .merge(v1::routes())
         .routes(routes!(briefing::show))
         .routes(routes!(briefing::change))

@@ -16,7 +16,9 @@ struct Page;
 
 /// Nothing but our own files; nothing inline; nobody may frame us.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: \
-    blob:; font-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; \
+    blob:; font-src 'self' data:; connect-src 'self'; frame-src \
+    https://www.youtube-nocookie.com https://player.vimeo.com https://w.soundcloud.com \
+    https://open.spotify.com https://platform.twitter.com; form-action 'self'; base-uri 'none'; \
     frame-ancestors 'none'; manifest-src 'self'";
 
 /// Whatever no route answers: a file of the page, or nothing.

@@ -15,7 +15,7 @@ use anyhow::Context as _;
 use kernel::{
     approvals::Grant,
     host::Host,
-    ports::{Agents, Briefing, Clock, Ports},
+    ports::{Agents, Briefing, Catalog, Clock, Log, Ports},
     toolbox::{Caller, Toolbox},
     visit::{Company, names_agent},
 };
@@ -69,7 +69,7 @@ impl Rooms {
         let briefing: Arc<dyn Briefing> = Arc::new(tools::Notices::new(&data_dir));
         tools::add_all(&toolbox, clock.clone(), briefing.clone());
         tools::shell::add(&toolbox, shell(&data_dir, &config.shell));
-        tools::web_fetch::add(&toolbox, fetching(&config.web));
+        let fetcher = tools::web_fetch::add(&toolbox, fetching(&config.web));
         let ports = Ports {
             log: store.clone(),
             catalog: store.clone(),
@@ -89,6 +89,7 @@ impl Rooms {
         let host = Host::start(ports, config.house()).await?;
         lend(&host, &config.shell.allow);
         tools::add_social(&host);
+        tools::embed_media::add(&host, fetcher);
         let callback =
             format!("http://{}/api/mcp/callback", place::reachable(listener.local_addr()?));
         let lenders = lenders(&config)?;
@@ -192,6 +193,12 @@ pub fn keys(data_dir: &Path) -> anyhow::Result<Keys> {
 /// Whether anything is stored here yet.
 pub fn has_database(data_dir: &Path) -> bool {
     data_dir.join("megaron.db").exists()
+}
+
+/// What is stored here, for whoever adds to it while no server does.
+pub fn archive(data_dir: &Path) -> anyhow::Result<(Arc<dyn Log>, Arc<dyn Catalog>)> {
+    let store = Arc::new(store::Store::open(data_dir)?);
+    Ok((store.clone(), store))
 }
 
 /// Whether what is stored here can be used. Not while a server uses it.

@@ -169,6 +169,9 @@ impl Desk {
                 let facts = plan.facts(self.state.task.as_ref(), || self.ports.clock.id());
                 reply.send(self.record(facts).await).ok();
             }
+            Command::Show { embed, reply } => {
+                reply.send(self.record(vec![Fact::Embedded(embed)]).await).ok();
+            }
             Command::Tell(signal) => self.pass_on(signal),
             Command::Follow { reply } => {
                 let draft = (!self.draft.is_empty()).then(|| self.draft.clone());

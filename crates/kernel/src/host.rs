@@ -20,6 +20,7 @@ use crate::{
     desk::Opening,
     feed::Feed,
     guard::{Guard, Limits, Rejected},
+    outputs::Outputs,
     ports::{Ports, StoreError},
     roster::Roster,
     session::{Closed, Receipt, SayError, Session},
@@ -60,6 +61,7 @@ pub struct Host {
     pub ports: Ports,
     pub roster: Arc<Roster>,
     pub applets: Arc<Applets>,
+    pub outputs: Arc<Outputs>,
     pub approvals: Arc<Approvals>,
     pub purse: Arc<Purse>,
     guard: Guard,
@@ -120,6 +122,7 @@ impl Host {
             approvals: Arc::new(approvals.await?),
             purse: Arc::new(purse),
             applets: Arc::new(Applets::new(ports.catalog.clone(), roster.clone())),
+            outputs: Arc::new(Outputs::new(ports.catalog.clone())),
             guard: Guard::new(settings.limits),
             settings,
             rooms: Mutex::default(),
@@ -290,10 +293,12 @@ impl Host {
             self.ports.agents.dismiss(id);
             let (ports, roster) = (self.ports.clone(), self.roster.clone());
             let (applets, approvals) = (self.applets.clone(), self.approvals.clone());
+            let outputs = self.outputs.clone();
             let clear = async move {
                 let _door = door;
                 // What hangs on it goes first: it could not be found again afterwards.
                 applets.forget(id).await?;
+                outputs.forget(id).await?;
                 approvals.forget(id).await?;
                 ports.tools.forget(id);
                 ports.attic.clear(id).await?;

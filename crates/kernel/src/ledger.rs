@@ -108,6 +108,7 @@ pub fn used(fact: &Fact) -> Option<(&str, Usage)> {
         | Fact::TaskMoved(_)
         | Fact::TaskClosed { .. }
         | Fact::ContextChanged { .. }
+        | Fact::Embedded(_)
         | Fact::Observed
         | Fact::Queued(_)
         | Fact::Said { .. }

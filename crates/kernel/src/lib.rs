@@ -17,6 +17,7 @@ pub mod host;
 pub mod inbox;
 pub mod ledger;
 mod message;
+pub mod outputs;
 pub mod ports;
 pub mod prompt;
 pub mod question;

@@ -94,11 +94,19 @@ pub enum Shelf {
     Grants,
     /// Servers of tools that were added, and what was chosen for each.
     Servers,
+    /// What tools have put out for a person.
+    Outputs,
 }
 
 impl Shelf {
-    pub const ALL: [Self; 5] =
-        [Self::Preferences, Self::Clients, Self::AppletState, Self::Grants, Self::Servers];
+    pub const ALL: [Self; 6] = [
+        Self::Preferences,
+        Self::Clients,
+        Self::AppletState,
+        Self::Grants,
+        Self::Servers,
+        Self::Outputs,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -107,6 +115,7 @@ impl Shelf {
             Self::AppletState => "applet-state",
             Self::Grants => "grants",
             Self::Servers => "servers",
+            Self::Outputs => "outputs",
         }
     }
 }

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::{
     feed::Following,
+    outputs::Embed,
     ports::{Log, StoreError},
     question::{Question, Verdict},
     tasks::Plan,
@@ -111,6 +112,11 @@ impl Session {
     /// Says what is meant to be done.
     pub async fn plan(&self, plan: Plan) -> Result<Result<(), StoreError>, Closed> {
         let answer = self.ask(|reply| Command::Plan { plan, reply }).await?;
+        Ok(answer.unwrap_or_else(|| Err(lost())))
+    }
+
+    pub async fn show(&self, embed: Embed) -> Result<Result<(), StoreError>, Closed> {
+        let answer = self.ask(|reply| Command::Show { embed, reply }).await?;
         Ok(answer.unwrap_or_else(|| Err(lost())))
     }
 

@@ -11,6 +11,7 @@ use crate::{
     approvals::Mode,
     budget::Standing,
     feed::Following,
+    outputs::Embed,
     ports::StoreError,
     question::{Question, Verdict},
     session::{Receipt, SayError},
@@ -84,6 +85,8 @@ pub enum Command {
     },
     /// Say what is meant to be done, and how far it has come.
     Plan { plan: Plan, reply: oneshot::Sender<Result<(), StoreError>> },
+    /// Show something of another site in the conversation.
+    Show { embed: Embed, reply: oneshot::Sender<Result<(), StoreError>> },
     /// Pass this on to whoever is listening.
     Tell(Signal),
     /// Start listening. Answered by the session itself, so that backlog and live feed meet
@@ -181,6 +184,8 @@ pub enum Fact {
         call: String,
         output: Output,
     },
+    /// Something of another site was put into the conversation.
+    Embedded(Embed),
     /// The model began to sum up what no longer fits.
     CompactionStarted,
     CompactionEnded(Compaction),

@@ -57,6 +57,7 @@ impl Reader {
             | Fact::EnvHinted { .. }
             | Fact::ModeChanged { .. }
             | Fact::ContextChanged { .. }
+            | Fact::Embedded(_)
             | Fact::Observed => (),
             Fact::ToolStarted { call } => {
                 rule(self.calls.contains(call), "only what was called starts")?;

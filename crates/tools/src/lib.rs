@@ -7,6 +7,7 @@ mod change;
 mod current_time;
 mod diff;
 mod edit_file;
+pub mod embed_media;
 mod folder;
 mod glob;
 mod grep;

@@ -55,6 +55,15 @@ export interface Plan {
   state: 'open' | 'done' | 'failed' | 'cancelled';
 }
 
+/** Something of another site, to be played where it was shown. */
+export interface Embed {
+  kind: 'embed';
+  /** Of the output that has all of it. */
+  id: string;
+  provider: string;
+  title: string;
+}
+
 export interface Notice {
   kind: 'notice';
   id: string;
@@ -76,7 +85,7 @@ export interface Compaction {
 }
 
 /** `call` counts calls of the model; `stale` marks text of a connection that was lost. */
-export type Item = (Said | Answer | Thought | ToolCall | Asked | Plan | Notice | Compaction) & {
+export type Item = (Said | Answer | Thought | ToolCall | Asked | Plan | Embed | Notice | Compaction) & {
   call: number;
   stale?: true;
 };
@@ -239,6 +248,11 @@ function apply(draft: Conversation, event: KnownEvent) {
       const at = draft.items.findLastIndex((it) => it.kind === 'plan' && it.id === taskId);
       const plan = draft.items[at];
       if (plan?.kind === 'plan') draft.items[at] = { ...plan, state: status };
+      return;
+    }
+    case 'caco.embed': {
+      const { outputId, provider, title } = event.data;
+      put(draft, { kind: 'embed', id: outputId, provider, title });
       return;
     }
     case 'session.idle':

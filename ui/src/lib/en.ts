@@ -1,6 +1,14 @@
 // Every sentence of the page in English, by place; what varies is an argument.
 export const en = {
-  chat: {},
+  chat: {
+    embed: (provider: string) => `From ${provider}`,
+    embedPlay: (title: string) => `Play ${title}`,
+    embedLoad: 'Load the player',
+    embedWarning: (provider: string) => `${provider} learns that you look at it as soon as you do.`,
+    embedLoading: 'Loading…',
+    embedOpen: (provider: string) => `Open on ${provider}`,
+    embedGone: 'This can no longer be shown.',
+  },
   composer: {},
   log: {},
   connection: {},

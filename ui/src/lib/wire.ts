@@ -170,6 +170,13 @@ export interface SessionEvent {
   ephemeral?: boolean;
 }
 
+export interface OutputAnswer {
+  id: string;
+  data: string;
+  metadata: { type?: string; url?: string; playerUrl?: string; author?: string | null };
+  createdAt: string;
+}
+
 export interface EventFrame {
   type: 'event';
   sessionId: string;
@@ -195,6 +202,7 @@ export type KnownEvent =
       'user.message',
       { content: string; source?: string; appletSlug?: string; fromSession?: string; scheduleSlug?: string }
     >
+  | Happened<'caco.embed', { outputId: string; provider: string; title: string }>
   | Happened<'assistant.turn_start', { turnId: string }>
   | Happened<'assistant.intent', { intent: string }>
   | Happened<'assistant.reasoning_delta', { reasoningId: string; deltaContent: string; replace?: boolean }>

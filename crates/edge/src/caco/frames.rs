@@ -170,6 +170,8 @@ pub enum Body<'a> {
     TaskUpdated { task: Task<'a> },
     #[serde(rename = "task.completed", rename_all = "camelCase")]
     TaskCompleted { task_id: Uuid, status: &'static str },
+    #[serde(rename = "caco.embed", rename_all = "camelCase")]
+    Embed { output_id: &'a str, provider: &'a str, title: &'a str },
     #[serde(rename = "caco.context", rename_all = "camelCase")]
     Context {
         reason: &'a str,

@@ -4,6 +4,7 @@ use axum::extract::ws::Utf8Bytes;
 use jiff::Timestamp;
 use kernel::{
     feed::{Draft, Told},
+    outputs::Embed,
     question::{Scope, Verdict},
     roster::{Change, News},
     update::{
@@ -87,6 +88,9 @@ fn bodies(session: SessionId, at: Timestamp, fact: &Fact) -> Vec<Body<'_>> {
         | Fact::Queued(_) => Vec::new(),
         Fact::ContextChanged { set, context } => {
             vec![Body::Context { reason: "changed", context, set_name: Some(set) }]
+        }
+        Fact::Embedded(Embed { output, provider, title }) => {
+            vec![Body::Embed { output_id: output, provider, title }]
         }
         Fact::Said { message, .. } => vec![user_message(message)],
         Fact::StepStarted { index } => vec![Body::TurnStart { turn_id: index.to_string() }],

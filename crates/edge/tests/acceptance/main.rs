@@ -14,6 +14,7 @@ mod messages;
 mod models;
 mod mounted;
 mod openapi;
+mod outputs;
 mod preferences;
 mod resume;
 mod secrets;

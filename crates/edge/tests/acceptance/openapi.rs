@@ -53,6 +53,7 @@ async fn the_description_names_every_route_and_all_its_answers() {
         ("post", "/api/mcp/write_file", &["200", "400", "403"]),
         ("post", "/api/mcp/list_directory", &["200", "400", "403"]),
         ("post", "/api/shell", &["200", "400", "403", "408", "500"]),
+        ("get", "/api/outputs/{id}", &["200", "404"]),
         ("get", "/v1/models", &["200"]),
         ("post", "/v1/chat/completions", &["400", "404", "429"]),
         ("post", "/v1/responses", &["400", "404", "429"]),
