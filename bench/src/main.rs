@@ -6,6 +6,7 @@ mod bare;
 mod calls;
 mod client;
 mod fan_out;
+mod files;
 mod footprint;
 mod history;
 mod instant;
@@ -31,7 +32,7 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == calls::COMMAND) {
         return calls::lend();
     }
-    let measurements: [(&str, Measure); 9] = [
+    let measurements: [(&str, Measure); 10] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
         ("history", history::history),
@@ -41,6 +42,7 @@ fn main() -> anyhow::Result<()> {
         ("minds", minds::measure),
         ("search", search::measure),
         ("calls", calls::measure),
+        ("files", files::measure),
     ];
     let mut table = Table::default();
     for (name, measure) in measurements {

@@ -47,7 +47,7 @@ test('an embed waits for a click, stands before the text, and is there again aft
   await figure.waitFor();
   assert.deepEqual(await place(), ['figure', 'article']);
   assert.deepEqual(asked, [], 'nor by reading it again');
-  await figure.getByRole('button', { name: /^Play / }).click();
+  await figure.getByRole('button', { name: /^Load the player/ }).click();
   await guest.page.frameLocator('figure iframe').getByText('the player').waitFor();
   assert.deepEqual(asked, [SITE]);
   assert.deepEqual(guest.complaints, []);

@@ -27,6 +27,8 @@ use crate::{
     detect, place, secrets, vault,
 };
 
+pub use tools::embed_media::player;
+
 pub use edge::{Keys, Metrics, did_you_mean, near};
 pub use mcp::server::{Place, relay};
 pub use models::{Lineup, Problem};

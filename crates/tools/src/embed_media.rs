@@ -42,6 +42,11 @@ pub fn add(host: &Arc<Host>, fetcher: Arc<Fetcher>) {
     host.ports.tools.add(Adapter::new(EmbedMedia { house, asking }));
 }
 
+/// What plays the media at this address, if it can be embedded.
+pub fn player(url: &str) -> Option<String> {
+    recognise(url).map(|media| media.player)
+}
+
 /// Shows a video, a piece of music or a post in the conversation, where the person can play it. Knows
 /// `YouTube`, `SoundCloud`, `Vimeo`, `Spotify` and X (Twitter).
 #[derive(Debug, Deserialize, JsonSchema)]

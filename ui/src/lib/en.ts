@@ -2,7 +2,7 @@
 export const en = {
   chat: {
     embed: (provider: string) => `From ${provider}`,
-    embedPlay: (title: string) => `Play ${title}`,
+    embedPlay: (title: string) => `Load the player: ${title}`,
     embedLoad: 'Load the player',
     embedWarning: (provider: string) => `${provider} learns that you look at it as soon as you do.`,
     embedLoading: 'Loading…',
