@@ -1,6 +1,5 @@
 //! A link that comes and goes while files are read and written.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::{
     fs,

@@ -209,17 +209,6 @@ impl Server {
 
     /// The status of a request with this key.
     pub fn get(&self, path: &str, key: &str) -> u16 {
-        self.ask(path, key).split(' ').nth(1).unwrap().parse().unwrap()
-    }
-
-    /// What a request with this key is answered, which must be JSON.
-    pub fn json(&self, path: &str, key: &str) -> Value {
-        let answer = self.ask(path, key);
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        serde_json::from_str(body).unwrap()
-    }
-
-    fn ask(&self, path: &str, key: &str) -> String {
         let mut stream = TcpStream::connect(&self.addr).unwrap();
         let host = &self.addr;
         write!(
@@ -229,6 +218,6 @@ impl Server {
         .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        answer
+        answer.split(' ').nth(1).unwrap().parse().unwrap()
     }
 }

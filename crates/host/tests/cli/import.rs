@@ -78,7 +78,7 @@ fn what_was_taken_over_is_served_in_its_order() {
     import(&home, &[]);
     let server = home.serve(&[]);
     let key = home.run(&["key"]).out.trim().to_owned();
-    let get = |path: &str| -> Value { server.json(path, &key) };
+    let get = |path: &str| -> Value { server.ask("GET", path, &key, None).1 };
     let log = get(&format!("/api/log?session={MUSIC}"));
     let facts = log["facts"].as_array().unwrap();
     let kinds: Vec<_> = facts.iter().map(|it| it["fact"].as_str().unwrap()).collect();
