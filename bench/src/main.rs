@@ -6,6 +6,7 @@ mod bare;
 mod calls;
 mod client;
 mod fan_out;
+mod files;
 mod footprint;
 mod history;
 mod instant;
@@ -32,7 +33,7 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == calls::COMMAND) {
         return calls::lend();
     }
-    let measurements: [(&str, Measure); 10] = [
+    let measurements: [(&str, Measure); 11] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
         ("history", history::history),
@@ -43,6 +44,7 @@ fn main() -> anyhow::Result<()> {
         ("search", search::measure),
         ("calls", calls::measure),
         ("page", page::measure),
+        ("files", files::measure),
     ];
     let mut table = Table::default();
     for (name, measure) in measurements {

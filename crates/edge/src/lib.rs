@@ -15,6 +15,7 @@ mod login;
 mod models;
 mod near;
 mod operate;
+mod outputs;
 mod page;
 mod sandbox;
 mod shell;
@@ -55,6 +56,8 @@ pub struct Settings {
     pub trust_loopback: bool,
     /// Where our own things are, which nobody is shown.
     pub data_dir: PathBuf,
+    /// Programs that may be run over HTTP, in place of the few that look and change little.
+    pub commands: Option<Vec<String>>,
     /// Names we answer to besides our address and `localhost`.
     pub allowed_hosts: Vec<String>,
     pub max_connections: u32,
@@ -67,6 +70,7 @@ impl Default for Settings {
         Self {
             trust_loopback: false,
             data_dir: PathBuf::new(),
+            commands: None,
             allowed_hosts: Vec::new(),
             max_connections: 1024,
             drain: Duration::from_secs(10),
@@ -145,7 +149,8 @@ impl Edge {
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
         let frames = Arc::new(Frames::new(host.clone()));
         let disk = files::Disk::new(&host.ports.workspace, &settings.data_dir);
-        let shell = shell::Shell::new(None, host.ports.workspace.clone());
+        let workspace = host.ports.workspace.clone();
+        let shell = shell::Shell::new(settings.commands.clone(), workspace, &settings.data_dir);
         let lookout = OnceLock::new();
         let app = Arc::new(App {
             host,
@@ -233,6 +238,7 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .merge(caco::routes())
         .merge(files::routes())
         .routes(routes!(shell::post))
+        .routes(routes!(outputs::show))
         .merge(v1::routes())
         .routes(routes!(welcome::welcome))
         .routes(routes!(briefing::show))
@@ -241,7 +247,9 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .routes(routes!(frames::routes::offers, frames::routes::open))
         .routes(routes!(frames::routes::end));
     let (router, openapi) = described.split_for_parts();
-    let openapi = bytes::Bytes::from(openapi.to_json().unwrap_or_default());
+    // The router's sign for a path of several parts is not one of the description.
+    let openapi = openapi.to_json().unwrap_or_default().replace("/{*", "/{");
+    let openapi = bytes::Bytes::from(openapi);
     let openapi = move || async move {
         ([(axum::http::header::CONTENT_TYPE, "application/json")], openapi).into_response()
     };

@@ -9,7 +9,7 @@ use axum::{
 };
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::{error::ApiError, frames::Frames};
+use crate::{error::ApiError, files::Refused, frames::Frames};
 
 #[derive(RustEmbed)]
 #[folder = "../../ui/dist"]
@@ -18,7 +18,9 @@ struct Page;
 
 /// Nothing but our own files; nothing inline; nobody may frame us.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: \
-    blob:; font-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action 'self'; \
+    blob:; font-src 'self' data:; connect-src 'self'; frame-src 'self' \
+    https://www.youtube-nocookie.com https://player.vimeo.com https://w.soundcloud.com \
+    https://open.spotify.com https://platform.twitter.com; form-action 'self'; \
     base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'; worker-src 'self'";
 
 /// Where the policy says what it may frame.
@@ -52,7 +54,13 @@ pub async fn fallback(request: Request) -> Response {
     match Page::get(name).filter(|_| is_read && !path.starts_with("/api")) {
         Some(file) => serve(name, file, accepted(request.headers())),
         None if is_read && path == "/" => unbuilt(),
-        None => ApiError::not_found(format!("Not found: {method} {path}")).into_response(),
+        None => {
+            let missing = ApiError::not_found(format!("Not found: {method} {path}"));
+            if path.starts_with("/api/mcp/") {
+                return Refused::from(missing).into_response();
+            }
+            missing.into_response()
+        }
     }
 }
 

@@ -1,13 +1,22 @@
 //! Commands that a page or an applet may have run: few, without a shell, and with an end.
 
+mod git;
+mod plain;
 mod run;
+mod stream;
 
-use std::{ffi::OsString, path::PathBuf, sync::Arc};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use axum::{Json as Reply, extract::State};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+
+pub use stream::Shells;
 
 use crate::{
     App,
@@ -22,108 +31,23 @@ pub const ALLOWED: &[&str] = &[
     "hostname", "which", "echo", "true",
 ];
 
-/// Git as it comes. What else it is asked for may be an alias, which can be any program.
-const GIT: &[&str] = &[
-    "add",
-    "annotate",
-    "apply",
-    "archive",
-    "blame",
-    "branch",
-    "cat-file",
-    "check-ignore",
-    "checkout",
-    "cherry",
-    "cherry-pick",
-    "clean",
-    "commit",
-    "count-objects",
-    "describe",
-    "diff",
-    "diff-files",
-    "diff-index",
-    "diff-tree",
-    "for-each-ref",
-    "format-patch",
-    "fsck",
-    "grep",
-    "help",
-    "init",
-    "log",
-    "ls-files",
-    "ls-tree",
-    "merge",
-    "merge-base",
-    "mv",
-    "name-rev",
-    "notes",
-    "range-diff",
-    "reflog",
-    "reset",
-    "restore",
-    "rev-list",
-    "rev-parse",
-    "revert",
-    "rm",
-    "shortlog",
-    "show",
-    "show-branch",
-    "show-ref",
-    "stash",
-    "status",
-    "switch",
-    "symbolic-ref",
-    "tag",
-    "var",
-    "verify-commit",
-    "version",
-    "whatchanged",
-    "worktree",
-];
-
-/// Where git would start a program that the folder names to compare files.
-const GIT_COMPARING: &[&str] = &[
-    "diff",
-    "diff-files",
-    "diff-index",
-    "diff-tree",
-    "format-patch",
-    "log",
-    "show",
-    "whatchanged",
-];
-
-/// Options with which git would start other programs, or be told to by what they name.
-const GIT_REFUSED: &[&str] = &[
-    "-c",
-    "--config-env",
-    "--exec-path",
-    "--upload-pack",
-    "--receive-pack",
-    "--ext-diff",
-    "-O",
-    "--open-files-in-pager",
-    "--textconv",
-    "--exec",
-    "-x",
-    "--git-dir",
-    "--work-tree",
-];
-
 pub struct Shell {
     allow: Vec<String>,
     /// Where programs are looked for, whatever a request says.
     path: OsString,
     workspace: PathBuf,
+    /// Holds our key, which no command is shown.
+    shut: PathBuf,
 }
 
 impl Shell {
-    pub fn new(allow: Option<Vec<String>>, workspace: PathBuf) -> Self {
+    pub fn new(allow: Option<Vec<String>>, workspace: PathBuf, data_dir: &Path) -> Self {
         let allow = allow.unwrap_or_else(|| ALLOWED.iter().map(|it| (*it).to_owned()).collect());
+        let shut = data_dir.canonicalize().unwrap_or_else(|_| data_dir.to_owned());
         let places = std::env::var_os("PATH").unwrap_or_default();
         let places = std::env::split_paths(&places).filter(|it| it.is_absolute());
         let path = std::env::join_paths(places).unwrap_or_default();
-        Self { allow, path, workspace }
+        Self { allow, path, workspace, shut }
     }
 }
 
@@ -132,6 +56,7 @@ pub struct Order {
     #[serde(default, deserialize_with = "extract::text")]
     command: Option<String>,
     #[schema(value_type = Option<Vec<String>>)]
+    #[serde(default, deserialize_with = "present")]
     args: Option<Value>,
     /// Absolute; the workspace otherwise.
     #[serde(default, deserialize_with = "extract::text")]
@@ -146,6 +71,13 @@ pub struct Errand {
     args: Vec<String>,
     cwd: PathBuf,
     path: OsString,
+    is_git: bool,
+}
+
+impl Errand {
+    fn failed(&self) -> ApiError {
+        ApiError::internal(format!("Command failed: {}\n", self.line))
+    }
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -178,18 +110,37 @@ impl Shell {
         if command.contains('/') || !self.allow.contains(&command) {
             return Err(refused());
         }
-        if command == "git" && !is_plain_git(&args) {
+        let is_git = command == "git";
+        if is_git && !git::is_plain(&args) {
             return Err(refused());
         }
         let cwd = self.folder(cwd)?;
+        if self.keeps(&cwd) || args.iter().any(|arg| self.names_ours(&cwd, arg)) {
+            return Err(refused());
+        }
         let program = std::env::split_paths(&self.path)
             .map(|place| place.join(&command))
             .find(|program| is_program(program));
         let missing = || ApiError::internal(format!("Command not found: {command}"));
         let program = program.ok_or_else(missing)?;
-        let line = [vec![command.clone()], args.clone()].concat().join(" ");
-        let args = if command == "git" { without_drivers(args) } else { args };
-        Ok(Errand { program, line, args, cwd, path: self.path.clone() })
+        let line = [vec![command], args.clone()].concat().join(" ");
+        Ok(Errand { program, line, args, cwd, path: self.path.clone(), is_git })
+    }
+
+    /// Whether an argument names something of our own, alone or as the value of an option.
+    fn names_ours(&self, cwd: &Path, arg: &str) -> bool {
+        let value = arg.split_once('=').map_or(arg, |(_, value)| value);
+        let short = arg.strip_prefix('-').and_then(|it| it.get(1..)).unwrap_or(arg);
+        [arg, value, short].iter().any(|path| self.keeps(&cwd.join(path)))
+    }
+
+    fn keeps(&self, path: &Path) -> bool {
+        let ours = |real: PathBuf| {
+            let rest = real.strip_prefix(&self.shut).ok().map(Path::to_owned);
+            let open = |it: &PathBuf| it.starts_with("applets") || it.starts_with("tmp");
+            rest.is_some_and(|rest| !open(&rest))
+        };
+        path.canonicalize().is_ok_and(ours)
     }
 
     fn folder(&self, cwd: Option<String>) -> Result<PathBuf, ApiError> {
@@ -206,6 +157,11 @@ impl Shell {
     }
 }
 
+/// Also when it is null, which is no list.
+fn present<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(reader).map(Some)
+}
+
 fn arguments(args: Option<Value>) -> Result<Vec<String>, ApiError> {
     let Some(args) = args else { return Ok(Vec::new()) };
     let strings = serde_json::from_value::<Vec<String>>(args).ok();
@@ -213,45 +169,13 @@ fn arguments(args: Option<Value>) -> Result<Vec<String>, ApiError> {
     strings.ok_or_else(|| ApiError::bad_request("args must be an array of strings"))
 }
 
-/// Whether git is asked for something of its own, in a way that starts no other program.
-fn is_plain_git(args: &[String]) -> bool {
-    let asked = args.iter().find(|arg| !arg.starts_with('-'));
-    let own = asked.is_none_or(|asked| GIT.contains(&asked.as_str()));
-    let refused = |arg: &String| {
-        let named = |it: &&&str| {
-            let long = it.starts_with("--");
-            let rest = arg.strip_prefix(**it);
-            rest.is_some_and(|rest| rest.is_empty() || !long || rest.starts_with('='))
-        };
-        let hidden = arg.starts_with("ext::") || arg.starts_with("--") && abbreviates(arg);
-        GIT_REFUSED.iter().any(|it| named(&it)) || hidden
-    };
-    own && !args.iter().take_while(|arg| *arg != "--").any(refused)
-}
-
-/// What git compares, it compares itself, whatever the folder would have it start instead.
-fn without_drivers(mut args: Vec<String>) -> Vec<String> {
-    let comparing = |arg: &String| GIT_COMPARING.contains(&arg.as_str());
-    let asked = args.iter().position(|arg| !arg.starts_with('-'));
-    if let Some(asked) = asked.filter(|asked| args.get(*asked).is_some_and(comparing)) {
-        args.splice(asked + 1..asked + 1, ["--no-ext-diff", "--no-textconv"].map(str::to_owned));
-    }
-    args
-}
-
-/// Git takes any beginning of an option for the option.
-fn abbreviates(arg: &str) -> bool {
-    let name = arg.split('=').next().unwrap_or(arg);
-    name.len() > 4 && GIT_REFUSED.iter().any(|it| it.starts_with(name))
-}
-
 #[cfg(unix)]
-fn is_program(path: &std::path::Path) -> bool {
+fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
-fn is_program(path: &std::path::Path) -> bool {
+fn is_program(path: &Path) -> bool {
     path.is_file()
 }

@@ -58,6 +58,8 @@ pub enum Command {
     Usage(UsageArgs),
     /// Show, replace or revoke the API key; keep the keys of providers
     Key(KeyArgs),
+    /// Take over what another program has kept: `megaron import caco`
+    Import(ImportArgs),
     /// Look for what is wrong, and say how to fix it
     Doctor(DoctorArgs),
     /// Print the configuration in effect; `megaron config --help` explains every key
@@ -101,6 +103,27 @@ pub struct Overrides {
     /// How long running turns may take to end when the server is stopped [default: 10]
     #[arg(long, env = "MEGARON_DRAIN", hide_env_values = true, value_name = "SECONDS")]
     pub drain: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    #[command(flatten)]
+    pub home: DataDir,
+    #[command(subcommand)]
+    pub source: ImportSource,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ImportSource {
+    /// Sessions, what they put out, and applets of a Caco home; what is there already is left alone
+    Caco {
+        /// The folder that holds `.caco` and `.copilot` [default: your home directory]
+        #[arg(long, env = "MEGARON_FROM", hide_env_values = true, value_name = "DIR")]
+        from: Option<PathBuf>,
+        /// Say what would be taken, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
 }
 
 #[derive(Clone, Debug, Args)]

@@ -11,6 +11,7 @@ mod config;
 mod detect;
 mod doctor;
 mod hall;
+mod import;
 mod inbox;
 mod key;
 mod lenders;
@@ -59,6 +60,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Key(args) => key::run(&args),
         Command::Models(args) => wait_for(minds::run(args)),
         Command::Usage(args) => wait_for(usage::run(args)),
+        Command::Import(args) => wait_for(import::run(args)),
         Command::Doctor(args) => wait_for(doctor::run(args)),
         Command::Config(args) => {
             print!("{}", config::effective(&args)?);

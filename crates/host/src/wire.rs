@@ -17,7 +17,7 @@ use kernel::{
     approvals::Grant,
     gallery::Gallery,
     host::Host,
-    ports::{Agents, Briefing, Clock, Ports},
+    ports::{Agents, Briefing, Catalog, Clock, Log, Ports},
     toolbox::{Caller, Toolbox},
     visit::{Company, names_agent},
 };
@@ -29,6 +29,8 @@ use crate::{
     detect, place, secrets, vault,
     welcome::{self, Mind},
 };
+
+pub use tools::embed_media::player;
 
 pub use edge::{Keys, Metrics, did_you_mean, near};
 pub use mcp::server::{Place, relay};
@@ -77,7 +79,7 @@ impl Rooms {
         let workshop = data_dir.join(APPLETS);
         tools::add_all(&toolbox, clock.clone(), briefing.clone(), Some(workshop.clone()));
         tools::shell::add(&toolbox, shell(&data_dir, &config.shell));
-        tools::web_fetch::add(&toolbox, fetching(&config.web));
+        let fetcher = tools::web_fetch::add(&toolbox, fetching(&config.web));
         let gallery: Arc<dyn Gallery> = apps::Folders::open(&other_applets(), workshop);
         let changes = gallery.changes();
         let ports = Ports {
@@ -106,6 +108,7 @@ impl Rooms {
         if is_public {
             tools::add_restart(&host, restarts.clone());
         }
+        tools::embed_media::add(&host, fetcher);
         let callback =
             format!("http://{}/api/mcp/callback", place::reachable(listener.local_addr()?));
         let lenders = lenders(&config)?;
@@ -121,6 +124,7 @@ impl Rooms {
         let settings = edge::Settings {
             trust_loopback,
             data_dir: data_dir.clone(),
+            commands: config.shell.allow_http.clone(),
             allowed_hosts: config.allowed_hosts,
             max_connections: config.server.max_connections.get(),
             drain,
@@ -256,6 +260,12 @@ pub fn keys(data_dir: &Path) -> anyhow::Result<Keys> {
 /// Whether anything is stored here yet.
 pub fn has_database(data_dir: &Path) -> bool {
     data_dir.join("megaron.db").exists()
+}
+
+/// What is stored here, for whoever adds to it while no server does.
+pub fn archive(data_dir: &Path) -> anyhow::Result<(Arc<dyn Log>, Arc<dyn Catalog>)> {
+    let store = Arc::new(store::Store::open(data_dir)?);
+    Ok((store.clone(), store))
 }
 
 /// Whether what is stored here can be used. Not while a server uses it.

@@ -176,6 +176,9 @@ impl Desk {
             Command::Lend { to, model, usage, reply } => {
                 reply.send(self.record(vec![Fact::ModelLent { to, model, usage }]).await).ok();
             }
+            Command::Show { embed, reply } => {
+                reply.send(self.record(vec![Fact::Embedded(embed)]).await).ok();
+            }
             Command::Tell(signal) => self.pass_on(signal),
             Command::Follow { reply } => {
                 let draft = (!self.draft.is_empty()).then(|| self.draft.clone());

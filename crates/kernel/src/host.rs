@@ -20,6 +20,7 @@ use crate::{
     desk::Opening,
     feed::Feed,
     guard::{Guard, Limits, Rejected},
+    outputs::Outputs,
     ports::{Ports, StoreError},
     roster::Roster,
     schedule::Schedules,
@@ -61,6 +62,7 @@ pub struct Host {
     pub ports: Ports,
     pub roster: Arc<Roster>,
     pub applets: Arc<Applets>,
+    pub outputs: Arc<Outputs>,
     pub approvals: Arc<Approvals>,
     pub purse: Arc<Purse>,
     pub schedules: Arc<Schedules>,
@@ -124,6 +126,7 @@ impl Host {
             approvals: Arc::new(approvals.await?),
             purse: Arc::new(purse),
             applets: Arc::new(Applets::new(ports.catalog.clone(), roster.clone())),
+            outputs: Arc::new(Outputs::new(ports.catalog.clone())),
             guard: Guard::new(settings.limits),
             settings,
             rooms: Mutex::default(),
@@ -304,10 +307,12 @@ impl Host {
             self.ports.agents.dismiss(id);
             let (ports, roster) = (self.ports.clone(), self.roster.clone());
             let (applets, approvals) = (self.applets.clone(), self.approvals.clone());
+            let outputs = self.outputs.clone();
             let clear = async move {
                 let _door = door;
                 // What hangs on it goes first: it could not be found again afterwards.
                 applets.forget(id).await?;
+                outputs.forget(id).await?;
                 approvals.forget(id).await?;
                 ports.tools.forget(id);
                 ports.attic.clear(id).await?;

@@ -109,6 +109,7 @@ pub fn used(fact: &Fact) -> Option<(&str, Usage)> {
         | Fact::TaskMoved(_)
         | Fact::TaskClosed { .. }
         | Fact::ContextChanged { .. }
+        | Fact::Embedded(_)
         | Fact::Observed
         | Fact::Queued(_)
         | Fact::Unqueued { .. }

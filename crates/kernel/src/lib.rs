@@ -21,6 +21,7 @@ pub mod inbox;
 pub mod leave;
 pub mod ledger;
 mod message;
+pub mod outputs;
 pub mod ports;
 pub mod prompt;
 pub mod question;

@@ -100,10 +100,12 @@ pub enum Shelf {
     Runs,
     /// What apps keep.
     Apps,
+    /// What tools have put out for a person.
+    Outputs,
 }
 
 impl Shelf {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Preferences,
         Self::Clients,
         Self::AppletState,
@@ -112,6 +114,7 @@ impl Shelf {
         Self::Schedules,
         Self::Runs,
         Self::Apps,
+        Self::Outputs,
     ];
 
     pub fn name(self) -> &'static str {
@@ -124,6 +127,7 @@ impl Shelf {
             Self::Schedules => "schedules",
             Self::Runs => "runs",
             Self::Apps => "apps",
+            Self::Outputs => "outputs",
         }
     }
 }

@@ -81,6 +81,7 @@ impl Part {
             | Fact::TaskMoved(_)
             | Fact::TaskClosed { .. }
             | Fact::ContextChanged { .. }
+            | Fact::Embedded(_)
             | Fact::Observed
             | Fact::Queued(_)
             | Fact::Unqueued { .. }

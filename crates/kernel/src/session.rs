@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::{
     feed::Following,
+    outputs::Embed,
     ports::{Log, StoreError},
     question::{Question, Verdict},
     tasks::Plan,
@@ -131,6 +132,11 @@ impl Session {
         usage: Usage,
     ) -> Result<Result<(), StoreError>, Closed> {
         let answer = self.ask(|reply| Command::Lend { to, model, usage, reply }).await?;
+        Ok(answer.unwrap_or_else(|| Err(lost())))
+    }
+
+    pub async fn show(&self, embed: Embed) -> Result<Result<(), StoreError>, Closed> {
+        let answer = self.ask(|reply| Command::Show { embed, reply }).await?;
         Ok(answer.unwrap_or_else(|| Err(lost())))
     }
 

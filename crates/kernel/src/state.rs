@@ -228,6 +228,7 @@ impl State {
                 }
             }
             Fact::ToolReturned { call, output } => self.returned(call, output),
+            Fact::Embedded(_) => (),
             Fact::CompactionStarted => self.compacting = true,
             Fact::CompactionEnded(Compaction::Failed { .. }) => self.compacting = false,
             Fact::CompactionEnded(Compaction::Done { upto, .. }) => {

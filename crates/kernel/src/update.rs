@@ -11,6 +11,7 @@ use crate::{
     approvals::Mode,
     budget::Standing,
     feed::Following,
+    outputs::Embed,
     ports::StoreError,
     question::{Question, Verdict},
     session::{Receipt, SayError},
@@ -89,6 +90,8 @@ pub enum Command {
     Plan { plan: Plan, reply: oneshot::Sender<Result<(), StoreError>> },
     /// Keep on record that the model was lent, and what that used.
     Lend { to: String, model: String, usage: Usage, reply: oneshot::Sender<Result<(), StoreError>> },
+    /// Show something of another site in the conversation.
+    Show { embed: Embed, reply: oneshot::Sender<Result<(), StoreError>> },
     /// Pass this on to whoever is listening.
     Tell(Signal),
     /// Start listening. Answered by the session itself, so that backlog and live feed meet
@@ -192,6 +195,8 @@ pub enum Fact {
         call: String,
         output: Output,
     },
+    /// Something of another site was put into the conversation.
+    Embedded(Embed),
     /// The model began to sum up what no longer fits.
     CompactionStarted,
     CompactionEnded(Compaction),

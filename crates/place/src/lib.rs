@@ -3,6 +3,7 @@
 
 mod roots;
 mod staged;
+mod twins;
 
 use std::{ffi::OsStr, io, path::Path};
 

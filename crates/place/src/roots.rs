@@ -4,6 +4,7 @@ use std::{
     ffi::OsString,
     io::{self, Write as _},
     path::{Component, Path, PathBuf},
+    sync::OnceLock,
 };
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks};
@@ -12,13 +13,36 @@ use cap_std::{
     fs::{Dir, File},
 };
 
-use crate::{name, opened, regular, stage};
+use crate::{name, opened, regular, stage, twins};
 
 /// Directories that are open to somebody, and those within them that are not.
 #[derive(Clone, Debug, Default)]
 pub struct Roots {
-    open: Vec<PathBuf>,
-    shut: Vec<PathBuf>,
+    open: Vec<Root>,
+    shut: Vec<Root>,
+}
+
+/// A directory, and its one name since it was first there: who moves another into its place opens
+/// nothing with that.
+#[derive(Clone, Debug)]
+struct Root {
+    path: PathBuf,
+    real: OnceLock<PathBuf>,
+}
+
+impl Root {
+    fn new(path: PathBuf) -> Self {
+        let root = Self { path, real: OnceLock::new() };
+        root.real();
+        root
+    }
+
+    fn real(&self) -> Option<&Path> {
+        if self.real.get().is_none() {
+            self.real.set(self.path.canonicalize().ok()?).ok();
+        }
+        self.real.get().map(PathBuf::as_path)
+    }
 }
 
 /// What a path names: a directory that is open, and the way from there. No link is followed any more,
@@ -29,6 +53,8 @@ pub struct Found {
     within: PathBuf,
     /// The same as one path.
     pub real: PathBuf,
+    /// Whose files are not given out under another name either.
+    shut: Vec<PathBuf>,
 }
 
 impl Found {
@@ -37,7 +63,18 @@ impl Found {
         let (parent, name) = self.parent(false)?;
         let name = Path::new(&name);
         regular(&parent.symlink_metadata(name)?)?;
-        opened(&parent, name, FollowSymlinks::No)
+        let file = opened(&parent, name, FollowSymlinks::No)?;
+        if twins::lies_in(&file.metadata()?, &self.shut) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(file)
+    }
+
+    /// What is called `name` in this directory, or would be.
+    pub fn child(&self, name: &str) -> io::Result<Self> {
+        let within = self.within.join(name);
+        let root = self.root.try_clone()?;
+        Ok(Self { root, within, real: self.real.join(name), shut: self.shut.clone() })
     }
 
     pub fn dir(&self) -> io::Result<Dir> {
@@ -46,6 +83,12 @@ impl Found {
 
     pub fn is_dir(&self) -> bool {
         self.dir().is_ok()
+    }
+
+    /// Whether something is there that is no file: a directory, a link, a device.
+    pub fn is_taken(&self) -> bool {
+        let found = self.parent(false).and_then(|(parent, name)| parent.symlink_metadata(name));
+        found.is_ok_and(|found| regular(&found).is_err())
     }
 
     /// Puts a whole file there, in the place of the one that was; with `make`, also the directories
@@ -91,16 +134,17 @@ fn descend(mut dir: Dir, way: &Path, make: bool) -> io::Result<Dir> {
 impl Roots {
     /// What is below `shut` is refused, unless it is also below one of `open` that lies deeper.
     pub fn new(open: Vec<PathBuf>, shut: Vec<PathBuf>) -> Self {
-        Self { open, shut }
+        let roots = |paths: Vec<PathBuf>| paths.into_iter().map(Root::new).collect();
+        Self { open: roots(open), shut: roots(shut) }
     }
 
     /// Resolves an absolute path that is, or whose last parts may be made. `None` means that it lies
     /// outside.
     pub fn find(&self, path: &Path) -> io::Result<Option<Found>> {
         let real = real(path)?;
-        let deepest = |roots: &[PathBuf]| {
-            let roots = roots.iter().filter_map(|root| root.canonicalize().ok());
-            roots.filter(|root| real.starts_with(root)).max_by_key(|root| root.as_os_str().len())
+        let deepest = |roots: &'_ [Root]| {
+            let roots = roots.iter().filter_map(Root::real).filter(|root| real.starts_with(root));
+            roots.max_by_key(|root| root.as_os_str().len()).map(Path::to_owned)
         };
         let Some(root) = deepest(&self.open) else { return Ok(None) };
         let shut = deepest(&self.shut);
@@ -112,7 +156,8 @@ impl Roots {
             _ => ".".into(),
         };
         let root = Dir::open_ambient_dir(&root, ambient_authority())?;
-        Ok(Some(Found { root, within, real }))
+        let shut = self.shut.iter().filter_map(Root::real).map(Path::to_owned).collect();
+        Ok(Some(Found { root, within, real, shut }))
     }
 }
 
@@ -199,6 +244,31 @@ mod tests {
         assert!(read().is_err());
         assert!(found.write(b"theirs", true).is_err());
         assert_eq!(fs::read_to_string(house.join("next/file")).unwrap(), "secret");
+    }
+
+    #[test]
+    fn a_second_name_opens_nothing_that_is_shut() {
+        let temp = tempfile::tempdir().unwrap();
+        let house = temp.path().canonicalize().unwrap();
+        fs::create_dir_all(house.join("room")).unwrap();
+        fs::create_dir_all(house.join("keys/more")).unwrap();
+        for key in ["keys/one", "keys/more/two", "room/own"] {
+            fs::write(house.join(key), key).unwrap();
+        }
+        fs::hard_link(house.join("keys/one"), house.join("room/one")).unwrap();
+        fs::hard_link(house.join("keys/more/two"), house.join("room/two")).unwrap();
+        fs::hard_link(house.join("room/own"), house.join("room/other")).unwrap();
+        let roots = Roots::new(vec![house.join("room")], vec![house.join("keys")]);
+        let read = |name: &str| {
+            let found = roots.find(&house.join("room").join(name)).unwrap().unwrap();
+            found.file().and_then(std::io::read_to_string).map_err(|error| error.kind())
+        };
+        assert_eq!(read("one"), Err(io::ErrorKind::PermissionDenied));
+        assert_eq!(read("two"), Err(io::ErrorKind::PermissionDenied));
+        assert_eq!(read("other"), Ok("room/own".to_owned()));
+        let found = roots.find(&house.join("room/one")).unwrap().unwrap();
+        found.write(b"new", false).unwrap();
+        assert_eq!(fs::read_to_string(house.join("keys/one")).unwrap(), "keys/one");
     }
 
     #[test]

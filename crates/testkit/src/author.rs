@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use kernel::{
+    outputs::Embed,
     ports::{Batch, Clock as _},
     state::{State, SummedUp},
     update::{
@@ -95,6 +96,11 @@ pub fn every_fact() -> Vec<Fact> {
             set: "files".into(),
             context: [("files".to_owned(), vec!["a".to_owned()]), ("x".to_owned(), vec![])].into(),
         },
+        Fact::Embedded(Embed {
+            output: "out_1_abcdef".into(),
+            provider: "YouTube".into(),
+            title: "A song".into(),
+        }),
         Fact::Observed,
         Fact::Said { message: Message::from_user(""), queued: None },
         Fact::Queued(message("later", applet, Some("first"))),

@@ -60,6 +60,7 @@ impl Reader {
             | Fact::ModeChanged { .. }
             | Fact::ContextChanged { .. }
             | Fact::ModelLent { .. }
+            | Fact::Embedded(_)
             | Fact::Observed => (),
             Fact::ToolStarted { call } => {
                 rule(self.calls.contains(call), "only what was called starts")?;

@@ -9,6 +9,7 @@ mod context;
 mod current_time;
 mod diff;
 mod edit_file;
+pub mod embed_media;
 mod folder;
 mod glob;
 mod grep;

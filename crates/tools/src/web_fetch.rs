@@ -43,11 +43,13 @@ pub struct Settings {
     pub client: fn() -> ClientBuilder,
 }
 
-/// Puts the tool into the box.
-pub fn add(toolbox: &Toolbox, settings: Settings) {
+/// Puts the tool into the box, and gives back the way to the web that it takes.
+pub fn add(toolbox: &Toolbox, settings: Settings) -> Arc<Fetcher> {
     let Settings { allow_private, allow, lookup, client } = settings;
     let guard = Arc::new(Guard { allow_private, allow, lookup });
-    toolbox.add(Adapter::new(WebFetch { guard, begin: client, client: OnceLock::new() }));
+    let fetcher = Arc::new(Fetcher { guard, begin: client, client: OnceLock::new() });
+    toolbox.add(Adapter::new(WebFetch { fetcher: fetcher.clone() }));
+    fetcher
 }
 
 /// Fetches a text from the web with GET and returns it as readable text. Nothing is sent along but
@@ -69,6 +71,11 @@ pub struct Input {
 }
 
 struct WebFetch {
+    fetcher: Arc<Fetcher>,
+}
+
+/// Fetches from addresses that everybody can reach and no others.
+pub struct Fetcher {
     guard: Arc<Guard>,
     begin: fn() -> ClientBuilder,
     /// Made when it is first needed: it loads the certificates of this machine.
@@ -88,7 +95,7 @@ impl Typed for WebFetch {
 
     async fn foresee(&self, input: Input, _: &Call) -> Result<Deed, String> {
         let url = read(&input)?;
-        self.guard.check(&url)?;
+        self.fetcher.guard.check(&url)?;
         let subjects = url.host_str().map(str::to_owned).into_iter().collect();
         let detail = Detail::Address { url: url.into() };
         Ok(Deed { risk: Self::RISK, detail, subjects })
@@ -99,7 +106,7 @@ impl Typed for WebFetch {
         let most = input.max_bytes.unwrap_or(USUAL_BYTES);
         // Where one host was allowed, another has not been.
         let free = call.mode == Mode::Full || call.caller == Caller::Owner;
-        let fetched = tokio::time::timeout(WHOLE, self.fetch(url, free, most)).await;
+        let fetched = tokio::time::timeout(WHOLE, self.fetcher.fetch(url, free, most)).await;
         let late = |_| format!("it took longer than {} s", WHOLE.as_secs());
         let page = match fetched.map_err(late)?? {
             Fetched::Page(page) => page,
@@ -136,7 +143,18 @@ struct Page {
     cut: bool,
 }
 
-impl WebFetch {
+impl Fetcher {
+    /// A text from this very host, if it has one there.
+    pub async fn text(&self, url: Url, most: usize) -> Result<String, String> {
+        match self.fetch(url, false, most).await? {
+            Fetched::Page(page) if page.status.is_success() => {
+                Ok(page.kind.text(&page.bytes, true))
+            }
+            Fetched::Page(page) => Err(format!("status {}", page.status)),
+            Fetched::Elsewhere { to, .. } => Err(format!("redirected to {to}")),
+        }
+    }
+
     async fn fetch(&self, mut url: Url, free: bool, most: usize) -> Result<Fetched, String> {
         for _ in 0..=HOPS {
             self.guard.check(&url)?;

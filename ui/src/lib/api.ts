@@ -10,6 +10,7 @@ import type {
   ListedModel,
   LogLine,
   Mode,
+  OutputAnswer,
   Preferences,
   PromptAnswer,
   Ruling,
@@ -77,6 +78,9 @@ export const grants = () => ask<{ grants: Grant[] }>('GET', '/api/grants');
 /** Goes on its way even if the page is being left. */
 export const revoke = (id: string) =>
   ask('DELETE', `/api/grants/${encodeURIComponent(id)}`, undefined, {}, { keepalive: true });
+
+export const output = (id: string) =>
+  ask<OutputAnswer>('GET', `/api/outputs/${encodeURIComponent(id)}?format=json`);
 
 export const servers = () => ask<{ servers: ToolServer[] }>('GET', '/api/mcp/servers');
 export const addServer = (settings: object) => ask('POST', '/api/mcp/servers', settings);

@@ -28,6 +28,7 @@ function told(conversation: Conversation): string[] {
     if (it.kind === 'compaction') return `summing up ${it.state}: ${it.summary || it.reason}`;
     if (it.kind === 'asked') return `asked ${it.approval.title}: ${it.outcome?.verdict ?? 'waiting'}`;
     if (it.kind === 'plan') return `plan ${it.title} ${it.state}: ${it.steps.map((step) => step.status).join(', ')}`;
+    if (it.kind === 'embed') return `${it.provider}: ${it.title}`;
     return `${it.tone}: ${it.text}`;
   });
   return [...lines, ...conversation.waiting.map((it) => `${it.state}: ${it.text}`)];
@@ -89,6 +90,14 @@ describe('a turn', () => {
     const during = fold(empty, [said('hi'), happened('assistant.intent', { intent: 'Reading files' })]);
     expect(during.intent).toBe('Reading files');
     expect(fold(during, [idle()]).intent).toBe('');
+  });
+
+  test('what is embedded is shown once, where it was put', () => {
+    const song = happened('caco.embed', { outputId: 'out_1_a', provider: 'YouTube', title: 'A song' });
+    expect(told(fold(empty, [song, answer('m', 'Here it is.'), song]))).toEqual([
+      'YouTube: A song',
+      'answer: Here it is.',
+    ]);
   });
 
   test('events of an unknown type are passed over', () => {

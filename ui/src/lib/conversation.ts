@@ -191,6 +191,11 @@ function apply(draft: Conversation, event: KnownEvent) {
       Object.assign(draft, takenBack(draft, event.data.before));
       settle(draft);
       return;
+    case 'caco.embed': {
+      const { outputId, provider, title } = event.data;
+      put(draft, { kind: 'embed', id: outputId, provider, title });
+      return;
+    }
     case 'session.idle':
       settle(draft);
       return;

@@ -1,6 +1,13 @@
 // Every sentence of the page in English, by place; what varies is an argument.
 export const en = {
   chat: {
+    embed: (provider: string) => `From ${provider}`,
+    embedPlay: (title: string) => `Load the player: ${title}`,
+    embedLoad: 'Load the player',
+    embedWarning: (provider: string) => `${provider} learns that you look at it as soon as you do.`,
+    embedLoading: 'Loading…',
+    embedOpen: (provider: string) => `Open on ${provider}`,
+    embedGone: 'This can no longer be shown.',
     copy: 'Copy',
     copyCode: 'Copy code',
     copied: 'Copied',

@@ -64,6 +64,15 @@ export interface Plan {
   begun: boolean;
 }
 
+/** Something of another site, to be played where it was shown. */
+export interface Embed {
+  kind: 'embed';
+  /** Of the output that has all of it. */
+  id: string;
+  provider: string;
+  title: string;
+}
+
 export interface Notice {
   kind: 'notice';
   id: string;
@@ -85,7 +94,7 @@ export interface Compaction {
 }
 
 /** `call` counts calls of the model; `at` is the last number heard when it came; `stale` marks text of a connection that was lost. */
-export type Item = (Said | Answer | Thought | ToolCall | Asked | Plan | Notice | Compaction) & {
+export type Item = (Said | Answer | Thought | ToolCall | Asked | Plan | Embed | Notice | Compaction) & {
   call: number;
   at: number;
   stale?: true;

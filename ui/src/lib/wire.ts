@@ -243,6 +243,13 @@ export interface Picture {
   name: string;
 }
 
+export interface OutputAnswer {
+  id: string;
+  data: string;
+  metadata: { type?: string; url?: string; playerUrl?: string; author?: string | null };
+  createdAt: string;
+}
+
 export interface EventFrame {
   type: 'event';
   sessionId: string;
@@ -303,6 +310,7 @@ export type KnownEvent =
         scheduleSlug?: string;
       }
     >
+  | Happened<'caco.embed', { outputId: string; provider: string; title: string }>
   | Happened<'assistant.turn_start', { turnId: string }>
   | Happened<'assistant.intent', { intent: string }>
   | Happened<'assistant.reasoning_delta', { reasoningId: string; deltaContent: string; replace?: boolean }>

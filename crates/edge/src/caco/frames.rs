@@ -192,6 +192,8 @@ pub enum Body<'a> {
     TaskCompleted { task_id: Uuid, status: &'static str },
     #[serde(rename = "caco.reload")]
     Reload {},
+    #[serde(rename = "caco.embed", rename_all = "camelCase")]
+    Embed { output_id: &'a str, provider: &'a str, title: &'a str },
     #[serde(rename = "caco.context", rename_all = "camelCase")]
     Context {
         reason: &'a str,

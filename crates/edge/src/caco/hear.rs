@@ -37,6 +37,14 @@ pub enum Wish {
         frame: String,
         message: Value,
     },
+    /// Run a command and tell what it prints.
+    Shell {
+        id: String,
+        order: Value,
+    },
+    ShellCancel {
+        id: String,
+    },
     /// Says nothing, and is answered with nothing.
     Nothing,
 }
@@ -95,6 +103,14 @@ fn understand(mut frame: Map<String, Value>, id: Option<Value>) -> Result<Wish, 
             let name = frame_id(&frame, "frameMessage")?;
             let message = frame.remove("message").ok_or("message is required for frameMessage")?;
             Ok(Wish::FrameMessage { frame: name, message })
+        }
+        "shell" => {
+            let id = text(&frame, "id")?.ok_or("id is required for shell")?;
+            Ok(Wish::Shell { id, order: Value::Object(frame) })
+        }
+        "shellCancel" => {
+            let id = text(&frame, "id")?.ok_or("id is required for shellCancel")?;
+            Ok(Wish::ShellCancel { id })
         }
         "sendMessage" => Err("Use POST /api/sessions/:id/messages instead".to_owned()),
         other => Err(format!("Unknown message type: {other}")),

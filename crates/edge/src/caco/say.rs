@@ -4,6 +4,7 @@ use axum::extract::ws::Utf8Bytes;
 use jiff::Timestamp;
 use kernel::{
     feed::{Draft, Told},
+    outputs::Embed,
     question::{Scope, Verdict},
     roster::{Change, News},
     update::{
@@ -89,6 +90,9 @@ fn bodies(session: SessionId, seq: Seq, at: Timestamp, fact: &Fact) -> Vec<Body<
         | Fact::Unqueued { .. } => Vec::new(),
         Fact::ContextChanged { set, context } => {
             vec![Body::Context { reason: "changed", context, set_name: Some(set) }]
+        }
+        Fact::Embedded(Embed { output, provider, title }) => {
+            vec![Body::Embed { output_id: output, provider, title }]
         }
         Fact::Said { message, .. } => vec![user_message(session, seq, message)],
         Fact::StepStarted { index } => vec![Body::TurnStart { turn_id: index.to_string() }],

@@ -32,6 +32,7 @@ use super::{
 use crate::{
     App,
     frames::{HearError, outbox::Outbox},
+    shell::Shells,
     socket::Dialect,
 };
 
@@ -58,6 +59,8 @@ pub struct Connection {
     held: Vec<News>,
     /// What is said to the frames that this page shows.
     windows: Arc<Outbox>,
+    /// Commands that run for this connection.
+    shells: Shells,
     out: Vec<Utf8Bytes>,
 }
 
@@ -98,6 +101,7 @@ impl Connection {
             histories: VecDeque::new(),
             held: Vec::new(),
             windows: Arc::default(),
+            shells: Shells::default(),
             out: Vec::new(),
         }
     }
@@ -131,6 +135,19 @@ impl Connection {
             }
             Wish::HoldFrame { frame } => self.hold(&frame),
             Wish::FrameMessage { frame, message } => self.pass_on(&frame, message),
+            Wish::Shell { id, order } => {
+                let refused = |error: String| Complaint { id: Some(id.clone().into()), error };
+                let order = serde_json::from_value(order).map_err(|it| refused(it.to_string()))?;
+                let started = self.shells.start(&self.app, id.clone(), order);
+                started.map_err(|error| refused(error.told().2))?;
+            }
+            Wish::ShellCancel { id } => {
+                let Some(exit) = self.shells.cancel(&id) else {
+                    let error = format!("No command with the id {id} is running");
+                    return Err(Complaint { id: Some(id.into()), error });
+                };
+                self.out.push(exit);
+            }
         }
         Ok(())
     }
@@ -410,6 +427,7 @@ impl Dialect for Connection {
                 heard = next(watched) => self.tell(heard),
                 lines = self.windows.take() => self.out.extend(lines),
                 heard = history => self.tell_history(heard),
+                piece = self.shells.next() => self.out.push(piece),
             }
         }
         self.gather_more();

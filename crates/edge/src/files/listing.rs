@@ -6,7 +6,7 @@ use axum::{Json as Reply, extract::State};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Disk, Refused, RefusedBody, apart};
+use super::{Disk, Refused, RefusedBody, apart, is_nonsense, nonsense};
 use crate::{App, error::ApiError, extract::Params};
 
 #[derive(Deserialize, IntoParams)]
@@ -54,7 +54,10 @@ pub async fn list(
 }
 
 fn read(disk: &Disk, path: &str) -> Result<Listing, ApiError> {
-    let failed = |_: io::Error| ApiError::internal("Failed to list directory");
+    let failed = |error: io::Error| match error {
+        error if is_nonsense(&error) => nonsense(),
+        _ => ApiError::internal("Failed to list directory"),
+    };
     let found = disk.find(&disk.workspace_only, path).map_err(failed)?;
     let found = found.ok_or_else(|| ApiError::forbidden("Path escapes allowed directory"))?;
     let mut files = Vec::new();
@@ -68,7 +71,13 @@ fn read(disk: &Disk, path: &str) -> Result<Listing, ApiError> {
         let Ok(kind) = entry.file_type() else { continue };
         let (kind, size) = match kind {
             it if it.is_dir() => (Kind::Directory, 0),
-            it if it.is_symlink() => aimed(disk, &found.real.join(&name)),
+            it if it.is_symlink() => {
+                match Disk::aimed(&disk.workspace_only, &found.real.join(&name)) {
+                    Some(it) if it.is_dir() => (Kind::Directory, 0),
+                    Some(it) => (Kind::File, it.len()),
+                    None => (Kind::File, 0),
+                }
+            }
             _ => (Kind::File, entry.metadata().map_or(0, |it| it.len())),
         };
         files.push(Item { name, r#type: kind, size });
@@ -80,14 +89,4 @@ fn read(disk: &Disk, path: &str) -> Result<Listing, ApiError> {
         _ => ".".to_owned(),
     };
     Ok(Listing { path, cwd: disk.workspace.to_string_lossy().into_owned(), files })
-}
-
-/// What a link leads to, as far as one may go there.
-fn aimed(disk: &Disk, link: &Path) -> (Kind, u64) {
-    let Ok(Some(found)) = disk.workspace_only.find(link) else { return (Kind::File, 0) };
-    match found.file().and_then(|file| file.metadata()) {
-        Ok(file) => (Kind::File, file.len()),
-        Err(_) if found.is_dir() => (Kind::Directory, 0),
-        Err(_) => (Kind::File, 0),
-    }
 }

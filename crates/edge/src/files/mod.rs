@@ -18,6 +18,7 @@ use axum::{
     http::request::Parts,
     response::{IntoResponse, Response},
 };
+use cap_std::fs::Metadata;
 use place::{Found, Roots};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -59,8 +60,8 @@ impl Disk {
         allowed.extend(home);
         allowed.push("/tmp".into());
         allowed.extend(ours.clone());
-        // It holds the key.
-        let shut = vec![data_dir.to_owned()];
+        // They hold the key, and what the server was started with.
+        let shut = vec![data_dir.to_owned(), "/proc/self".into()];
         let mut everything = vec![PathBuf::from("/"), workspace.to_owned()];
         everything.extend(ours.clone());
         let [_, temporary] = ours;
@@ -75,10 +76,16 @@ impl Disk {
     }
 
     fn find(&self, roots: &Roots, path: &str) -> io::Result<Option<Found>> {
-        if path.contains('\0') {
-            return Ok(None);
-        }
         roots.find(&self.workspace.join(path))
+    }
+
+    /// What a link leads to, as far as one may go there.
+    fn aimed(roots: &Roots, link: &Path) -> Option<Metadata> {
+        let found = roots.find(link).ok()??;
+        match found.file().and_then(|file| file.metadata()) {
+            Ok(file) => Some(file),
+            Err(_) => found.dir().and_then(|dir| dir.dir_metadata()).ok(),
+        }
     }
 }
 
@@ -126,6 +133,15 @@ impl IntoResponse for Refused {
         let (status, code, error) = self.0.told();
         (status, Reply(RefusedBody { ok: false, error, code })).into_response()
     }
+}
+
+/// Whether a path cannot name anything, which is no matter of what is there.
+fn is_nonsense(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::InvalidInput
+}
+
+fn nonsense() -> ApiError {
+    ApiError::bad_request("Invalid path: it holds a NUL character")
 }
 
 /// Does work that waits for the disk, away from the tasks that must not.

@@ -8,11 +8,12 @@ use std::{
 use axum::{Json as Reply, extract::State};
 use jiff::Timestamp;
 use place::Found;
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::{Disk, LIMIT, Refused, RefusedBody, apart};
+use super::{Disk, LIMIT, Refused, RefusedBody, apart, is_nonsense, nonsense};
 use crate::{
     App,
     caco::Iso,
@@ -92,8 +93,8 @@ pub async fn read_file(
 ) -> Result<Reply<Read>, Refused> {
     let path = named(body?.0)?;
     apart(app, move |disk| {
-        let found = allowed(disk, &path, "open")?;
-        let content = text(&found).map_err(|error| system(&error, "open", &path))?;
+        let found = allowed(disk, &path, "read")?;
+        let content = text(&found).map_err(|error| system(&error, "read", &path))?;
         Ok(Reply(Read { ok: true, content }))
     })
     .await
@@ -130,7 +131,7 @@ pub async fn list_directory(
     let path = named(body?.0)?;
     apart(app, move |disk| {
         let found = allowed(disk, &path, "scandir")?;
-        let files = items(&found).map_err(|error| system(&error, "scandir", &path))?;
+        let files = items(disk, &found).map_err(|error| system(&error, "scandir", &path))?;
         Ok(Reply(Listing { ok: true, files }))
     })
     .await
@@ -155,18 +156,20 @@ fn text(found: &Found) -> io::Result<String> {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-fn items(found: &Found) -> io::Result<Vec<Item>> {
+fn items(disk: &Disk, found: &Found) -> io::Result<Vec<Item>> {
     let mut items = Vec::new();
     for entry in found.dir()?.entries()? {
-        let Ok((entry, about)) = entry.and_then(|it| Ok((it.metadata()?, it))).map(|(a, e)| (e, a))
-        else {
+        // What goes away meanwhile is not there.
+        let Ok((name, about)) = entry.and_then(|it| Ok((it.file_name(), it.metadata()?))) else {
             continue;
         };
-        let name = entry.file_name();
-        let modified = about.modified().ok().map(|it| it.into_std());
+        let path = found.real.join(&name);
+        let aimed = about.is_symlink().then(|| Disk::aimed(&disk.shared, &path)).flatten();
+        let about = aimed.unwrap_or(about);
+        let modified = about.modified().ok().map(cap_std::time::SystemTime::into_std);
         let modified = modified.and_then(|it| Timestamp::try_from(it).ok()).unwrap_or_default();
         items.push(Item {
-            path: found.real.join(&name).to_string_lossy().into_owned(),
+            path: path.to_string_lossy().into_owned(),
             name: name.to_string_lossy().into_owned(),
             is_directory: about.is_dir(),
             size: about.len(),
@@ -183,10 +186,19 @@ fn system(error: &io::Error, call: &str, path: &str) -> ApiError {
         io::ErrorKind::NotFound => "ENOENT: no such file or directory",
         io::ErrorKind::PermissionDenied => "EACCES: permission denied",
         io::ErrorKind::NotADirectory => "ENOTDIR: not a directory",
-        io::ErrorKind::IsADirectory if call == "open" => {
+        io::ErrorKind::InvalidFilename => "ENAMETOOLONG: name too long",
+        io::ErrorKind::ReadOnlyFilesystem => "EROFS: read-only file system",
+        io::ErrorKind::StorageFull => "ENOSPC: no space left on device",
+        _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => {
+            "ELOOP: too many symbolic links encountered"
+        }
+        io::ErrorKind::IsADirectory if call == "read" => {
             return ApiError::bad_request("EISDIR: illegal operation on a directory, read");
         }
+        io::ErrorKind::IsADirectory => "EISDIR: illegal operation on a directory",
+        _ if is_nonsense(error) => return nonsense(),
         _ => return ApiError::bad_request(error.to_string()),
     };
+    let call = if call == "read" { "open" } else { call };
     ApiError::bad_request(format!("{known}, {call} '{path}'"))
 }

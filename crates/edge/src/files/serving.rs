@@ -5,19 +5,21 @@ use std::{
     ops::RangeInclusive,
     path::Path,
     sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use axum::{
     body::Body,
     extract::State,
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, HeaderName, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use jiff::Timestamp;
+use cap_std::fs::Metadata;
+use httpdate::{fmt_http_date, parse_http_date};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{Disk, LIMIT, Reach, Refused, RefusedBody, apart};
+use super::{Disk, LIMIT, Reach, Refused, RefusedBody, apart, is_nonsense, nonsense};
 use crate::{App, error::ApiError, extract::Params};
 
 #[derive(Deserialize, IntoParams)]
@@ -29,7 +31,7 @@ pub struct Which {
 
 /// Read a file
 ///
-/// At most 10 MB. Knows `Range`, `If-None-Match` and `If-Range`.
+/// At most 10 MB. Knows `Range`, `If-Range`, `If-None-Match` and `If-Modified-Since`.
 #[utoipa::path(get, path = "/api/file", tag = "files", params(Which),
     responses((status = 200, content_type = "application/octet-stream", body = Vec<u8>),
         (status = 206, description = "The part that was asked for"),
@@ -60,22 +62,21 @@ fn answer(disk: &Disk, reach: Reach, path: &str, asked: &HeaderMap) -> Result<Re
     if about.len() > LIMIT as u64 {
         return Err(ApiError::too_large("File too large (max 10MB)"));
     }
-    let tag = tag(&about);
-    let same = |name| asked.get(name).and_then(|it| it.to_str().ok()).map(|it| names(it, &tag));
+    let version = Version::of(&about);
     let headers = [
-        (header::CONTENT_TYPE, kind(&found.real).to_owned()),
-        (header::ETAG, tag.clone()),
+        (header::CONTENT_TYPE, kind(Path::new(path)).to_owned()),
+        (header::ETAG, version.tag.clone()),
+        (header::LAST_MODIFIED, fmt_http_date(version.changed)),
         (header::ACCEPT_RANGES, "bytes".to_owned()),
         (header::CACHE_CONTROL, "no-cache".to_owned()),
         (header::CONTENT_SECURITY_POLICY, "sandbox; default-src 'none'".to_owned()),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
     ];
-    if same(header::IF_NONE_MATCH) == Some(true) {
+    if version.is_known(asked) {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
-    let range = asked.get(header::RANGE).filter(|_| same(header::IF_RANGE) != Some(false));
-    let range =
-        range.and_then(|it| it.to_str().ok()).map_or(Asked::Whole, |it| part(it, about.len()));
+    let range = text(asked, header::RANGE).filter(|_| version.is_meant(asked));
+    let range = range.map_or(Asked::Whole, |it| part(it, about.len()));
     let part = match range {
         Asked::Whole => None,
         Asked::Part(part) => Some(part),
@@ -96,11 +97,43 @@ fn answer(disk: &Disk, reach: Reach, path: &str, asked: &HeaderMap) -> Result<Re
 }
 
 /// Another one as soon as a file was written to.
-pub fn tag(about: &cap_std::fs::Metadata) -> String {
-    let changed = about.modified().ok().map(cap_std::time::SystemTime::into_std);
-    let changed = changed.and_then(|it| Timestamp::try_from(it).ok());
-    let stamp = changed.map_or(0, Timestamp::as_nanosecond);
-    format!("\"{:x}-{stamp:x}\"", about.len())
+pub fn tag(about: &Metadata) -> String {
+    Version::of(about).tag
+}
+
+/// Which state of a file it is, as caches tell them apart.
+struct Version {
+    tag: String,
+    /// In whole seconds, as a header can say it.
+    changed: SystemTime,
+}
+
+impl Version {
+    fn of(about: &Metadata) -> Self {
+        let changed = about.modified().map_or(UNIX_EPOCH, cap_std::time::SystemTime::into_std);
+        let since = changed.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let tag = format!("\"{:x}-{:x}\"", about.len(), since.as_nanos());
+        Self { tag, changed: UNIX_EPOCH + Duration::from_secs(since.as_secs()) }
+    }
+
+    /// Whether the caller has it already.
+    fn is_known(&self, asked: &HeaderMap) -> bool {
+        if let Some(tags) = text(asked, header::IF_NONE_MATCH) {
+            return names(tags, &self.tag);
+        }
+        let since = text(asked, header::IF_MODIFIED_SINCE).and_then(|it| parse_http_date(it).ok());
+        since.is_some_and(|since| self.changed <= since)
+    }
+
+    /// Whether a range of it is wanted, and not of an earlier state.
+    fn is_meant(&self, asked: &HeaderMap) -> bool {
+        let Some(meant) = text(asked, header::IF_RANGE) else { return true };
+        meant == self.tag || parse_http_date(meant).is_ok_and(|it| it == self.changed)
+    }
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
 }
 
 fn read(file: &mut cap_std::fs::File, from: u64, length: u64) -> io::Result<Vec<u8>> {
@@ -116,6 +149,7 @@ fn explain(error: &io::Error) -> ApiError {
             ApiError::not_found("File not found")
         }
         io::ErrorKind::IsADirectory => ApiError::bad_request("Cannot serve directory"),
+        _ if is_nonsense(error) => nonsense(),
         io::ErrorKind::PermissionDenied => {
             ApiError::forbidden(format!("Cannot read file: {error}"))
         }

@@ -73,14 +73,14 @@ pub async fn keep(
 fn put(disk: &Disk, filename: String, mime: String, bytes: &[u8]) -> Result<Kept, ApiError> {
     let failed = |error: io::Error| ApiError::internal(format!("Failed to write file: {error}"));
     fs::create_dir_all(&disk.temporary).map_err(failed)?;
-    let place = disk.temporary.join(&filename);
-    if place.is_symlink() {
+    let folder = disk.shared.find(&disk.temporary).map_err(failed)?;
+    let folder = folder.ok_or_else(|| ApiError::internal("Failed to write file"))?;
+    let place = folder.child(&filename).map_err(failed)?;
+    if place.is_taken() {
         return Err(ApiError::bad_request("Invalid filename"));
     }
-    let found = disk.shared.find(&place).map_err(failed)?;
-    let found = found.ok_or_else(|| ApiError::bad_request("Invalid filename"))?;
-    found.write(bytes, false).map_err(failed)?;
-    let path = place.to_string_lossy().into_owned();
+    place.write(bytes, false).map_err(failed)?;
+    let path = disk.temporary.join(&filename).to_string_lossy().into_owned();
     Ok(Kept { ok: true, path, filename, size: bytes.len(), mime_type: mime })
 }
 

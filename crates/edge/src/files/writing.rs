@@ -4,14 +4,14 @@ use std::{io, path::Path as FilePath, sync::Arc};
 
 use axum::{
     Json as Reply,
-    extract::{Path, Request, State},
+    extract::{Path, Request, State, rejection::PathRejection},
     http::header,
     response::{IntoResponse as _, Response},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Disk, LIMIT, Refused, RefusedBody, apart, serving};
+use super::{Disk, LIMIT, Refused, RefusedBody, apart, is_nonsense, nonsense, serving};
 use crate::{App, error::ApiError, extract};
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -36,9 +36,11 @@ pub struct Written {
         (status = 500, body = RefusedBody)))]
 pub async fn write(
     State(app): State<Arc<App>>,
-    Path(path): Path<String>,
+    path: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Result<Response, Refused> {
+    let unreadable = |_| ApiError::bad_request("Invalid path: it is not UTF-8");
+    let Path(path) = path.map_err(unreadable)?;
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
     let essence = kind.and_then(|it| it.split(';').next()).unwrap_or_default().trim();
     let is_form = essence.eq_ignore_ascii_case("application/x-www-form-urlencoded");
@@ -58,7 +60,10 @@ fn put(
     known: Option<String>,
     bytes: &[u8],
 ) -> Result<(Written, Option<String>), ApiError> {
-    let failed = |_: io::Error| ApiError::internal("Failed to write file");
+    let failed = |error: io::Error| match error {
+        error if is_nonsense(&error) => nonsense(),
+        _ => ApiError::internal("Failed to write file"),
+    };
     let found = disk.find(&disk.workspace_only, path).map_err(failed)?;
     let found = found.ok_or_else(|| ApiError::forbidden("Path escapes allowed directory"))?;
     let tag =

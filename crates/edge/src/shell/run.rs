@@ -9,21 +9,15 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Done, Errand};
+use super::{Done, Errand, git, plain::plain};
 use crate::error::ApiError;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const MOST: usize = 10 << 20;
-const CHUNK: usize = 32 << 10;
+pub const CHUNK: usize = 32 << 10;
 
-/// What git must not do on the word of a folder that somebody else may have filled.
-const GIT_CONFIG: &[(&str, &str)] = &[
-    ("core.fsmonitor", "false"),
-    ("core.hooksPath", "/dev/null"),
-    ("core.pager", "cat"),
-    ("core.sshCommand", "false"),
-    ("protocol.ext.allow", "never"),
-];
+/// What every command knows of its surroundings, besides where programs are.
+const KNOWN: &[&str] = &["HOME", "LANG", "LC_ALL", "USER", "LOGNAME", "TZ", "TMPDIR"];
 
 /// To drop it is to end it, and all that it started.
 pub struct Process {
@@ -32,36 +26,29 @@ pub struct Process {
 }
 
 impl Process {
-    pub fn start(errand: &Errand) -> Result<(Self, ChildStdout, ChildStderr), ApiError> {
-        let failed = || ApiError::internal(format!("Command failed: {}\n", errand.line));
+    pub async fn start(errand: &Errand) -> Result<(Self, ChildStdout, ChildStderr), ApiError> {
+        let known = KNOWN.iter().filter_map(|it| Some((it, std::env::var_os(it)?)));
         let mut command = Command::new(&errand.program);
         command
-            .args(&errand.args)
             .current_dir(&errand.cwd)
             .env_clear()
-            .envs(
-                ["HOME", "LANG", "USER", "TZ"]
-                    .iter()
-                    .filter_map(|it| Some((it, std::env::var_os(it)?))),
-            )
+            .envs(known)
             .env("PATH", &errand.path)
-            .env("GIT_PAGER", "cat")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_CONFIG_COUNT", GIT_CONFIG.len().to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
             .kill_on_drop(true);
-        for (index, (name, value)) in GIT_CONFIG.iter().enumerate() {
-            command.env(format!("GIT_CONFIG_KEY_{index}"), name);
-            command.env(format!("GIT_CONFIG_VALUE_{index}"), value);
+        if errand.is_git {
+            command.args(git::arguments(&errand.args));
+            command.envs(git::environment(&errand.program, &errand.cwd).await);
+        } else {
+            command.args(&errand.args);
         }
-        let mut child = command.spawn().map_err(|_| failed())?;
+        let mut child = command.spawn().map_err(|_| errand.failed())?;
         let group = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
         let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
-            return Err(failed());
+            return Err(errand.failed());
         };
         Ok((Self { child, group }, stdout, stderr))
     }
@@ -69,21 +56,21 @@ impl Process {
     /// How it ended; an error if a signal did that.
     pub async fn code(&mut self, errand: &Errand) -> Result<i32, ApiError> {
         let status = self.child.wait().await.ok().and_then(|status| status.code());
-        status.ok_or_else(|| ApiError::internal(format!("Command failed: {}\n", errand.line)))
+        status.ok_or_else(|| errand.failed())
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // None are left, in most cases.
+        // In most cases none is left, which is no error.
         self.group.map(|group| kill_process_group(group, Signal::KILL));
     }
 }
 
 /// Runs it to its end and gives back what it printed.
 pub async fn whole(errand: &Errand) -> Result<Done, ApiError> {
-    let (mut process, stdout, stderr) = Process::start(errand)?;
     let work = async {
+        let (mut process, stdout, stderr) = Process::start(errand).await?;
         let (stdout, stderr) = tokio::try_join!(drain(stdout, "stdout"), drain(stderr, "stderr"))?;
         let code = process.code(errand).await?;
         Ok(Done { stdout: plain(&stdout), stderr: plain(&stderr), code })
@@ -105,22 +92,42 @@ async fn drain(mut from: impl AsyncRead + Unpin, name: &str) -> Result<Vec<u8>, 
     }
 }
 
-/// Without colours and the like, and with one kind of line end.
-pub fn plain(bytes: &[u8]) -> String {
-    // Tabs would be stripped with the rest.
-    let cells: Vec<_> = bytes.split(|it| *it == b'\t').map(strip_ansi_escapes::strip).collect();
-    let text = cells.join(&b'\t');
-    let text = String::from_utf8_lossy(&text);
-    text.replace("\r\n", "\n").replace('\r', "")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_is_printed_keeps_its_tabs_and_loses_its_colours() {
-        let printed = b"\x1b[31m1\t2\x1b[0m\tname\r\nnext\rline\n";
-        assert_eq!(plain(printed), "1\t2\tname\nnextline\n");
+    fn errand(line: &[&str]) -> Errand {
+        let args: Vec<_> = line[1..].iter().map(|it| (*it).to_owned()).collect();
+        Errand {
+            program: line[0].into(),
+            line: line.join(" "),
+            args,
+            cwd: "/".into(),
+            path: "/usr/bin:/bin".into(),
+            is_git: false,
+        }
+    }
+
+    async fn refused(line: &[&str]) -> (u16, &'static str, String) {
+        let (status, code, text) = whole(&errand(line)).await.unwrap_err().told();
+        (status.as_u16(), code, text)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_command_that_takes_too_long_is_ended() {
+        let timed_out = (408, "TIMEOUT", "Command timed out".to_owned());
+        assert_eq!(refused(&["/bin/sh", "-c", "sleep 1000 & wait"]).await, timed_out);
+    }
+
+    #[tokio::test]
+    async fn what_ends_badly_is_told_so() {
+        let failed = |text: &str| (500, "INTERNAL_ERROR", text.to_owned());
+        let much = "head -c 10485761 /dev/zero";
+        let error = refused(&["/bin/sh", "-c", much]).await;
+        assert_eq!(error, failed("stdout maxBuffer length exceeded"));
+        let error = refused(&["/bin/sh", "-c", &format!("{much} >&2")]).await;
+        assert_eq!(error, failed("stderr maxBuffer length exceeded"));
+        let error = refused(&["/bin/sh", "-c", "kill -9 $$"]).await;
+        assert_eq!(error, failed("Command failed: /bin/sh -c kill -9 $$\n"));
     }
 }

@@ -111,6 +111,12 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "shell",
+        "allow_http",
+        "[\"git\", \"ls\"]",
+        "Programs that the page and applets may run, in place of a few that mostly look.",
+    ),
+    key(
+        "shell",
         "env",
         "[\"EDITOR\"]",
         "Variables that commands get besides PATH, HOME and the like.",

@@ -14,6 +14,8 @@ use super::Provider;
 pub struct Shell {
     pub sandbox: Sandbox,
     pub allow: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_http: Option<Vec<String>>,
     pub env: Vec<String>,
     pub max_seconds: NonZeroU64,
     pub jobs: NonZeroU32,
@@ -41,6 +43,7 @@ impl Default for Shell {
         Self {
             sandbox: Sandbox::default(),
             allow: Vec::new(),
+            allow_http: None,
             env: Vec::new(),
             max_seconds: const { NonZeroU64::new(600).unwrap() },
             jobs: const { NonZeroU32::new(8).unwrap() },
@@ -55,6 +58,12 @@ impl Shell {
             anyhow::ensure!(
                 is_made_of(program, "_-./+"),
                 "shell.allow: `{program}` is not the bare name of a program, like `git`"
+            );
+        }
+        for program in self.allow_http.iter().flatten() {
+            anyhow::ensure!(
+                is_made_of(program, "_-.+"),
+                "shell.allow_http: `{program}` is not the bare name of a program, like `git`"
             );
         }
         for name in &self.env {

@@ -4,6 +4,7 @@
 mod approvals;
 mod commands;
 mod home;
+mod import;
 mod keyring;
 mod lenders;
 mod models;

@@ -131,6 +131,12 @@ impl Client {
         Some((status, serde_json::from_slice(&body).unwrap()))
     }
 
+    /// Writes a file; `None` if no answer came.
+    pub async fn put(&self, path: &str, body: Vec<u8>) -> Option<u16> {
+        let request = self.request(Method::PUT, path).header("Content-Type", "text/plain");
+        Some(request.body(body).send().await.ok()?.status().as_u16())
+    }
+
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let url = format!("http://127.0.0.1:{}{path}", self.port);
         self.http.request(method, url).bearer_auth(&self.key)

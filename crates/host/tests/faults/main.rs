@@ -7,6 +7,7 @@ mod disk;
 mod half_done;
 mod injection;
 mod kill;
+mod put;
 mod script;
 mod server;
 mod slow_reader;

@@ -119,6 +119,7 @@ fn lines_of(entry: &Entry) -> Vec<Line> {
         | Fact::ModelChanged { .. }
         | Fact::ModeChanged { .. }
         | Fact::ContextChanged { .. }
+        | Fact::Embedded(_)
         | Fact::Observed
         | Fact::Queued(_)
         | Fact::Unqueued { .. }

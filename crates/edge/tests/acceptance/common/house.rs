@@ -1,6 +1,11 @@
 //! A server on a port of its own, over fakes that outlive it.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use edge::{Edge, Found, Keys, Lookout, Settings};
 use futures::{FutureExt as _, future::ready};
@@ -54,9 +59,12 @@ impl House {
         Self::build(world, settings, Arc::new(NoServers)).await
     }
 
-    async fn build(world: World, settings: Settings, servers: Arc<dyn Servers>) -> Self {
+    async fn build(world: World, mut settings: Settings, servers: Arc<dyn Servers>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("work")).unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(real.join("work")).unwrap();
+        settings.data_dir = real.join("data");
+        std::fs::create_dir(&settings.data_dir).unwrap();
         let mut house = Self {
             world,
             guest: ScriptedModel::new([]),
@@ -166,7 +174,17 @@ impl House {
     }
 
     pub fn keys(&self) -> Keys {
-        Keys::open(self.folder.path().join("key")).unwrap()
+        Keys::open(self.data_dir().join("key")).unwrap()
+    }
+
+    /// Where the server keeps its own things.
+    pub fn data_dir(&self) -> &Path {
+        &self.settings.data_dir
+    }
+
+    /// A place that is neither the workspace nor the server's own.
+    pub fn outside(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
     }
 
     pub fn key(&self) -> String {

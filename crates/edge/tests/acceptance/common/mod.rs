@@ -21,6 +21,11 @@ pub fn bad(text: &str) -> (u16, Value) {
     (400, error("BAD_REQUEST", text))
 }
 
+/// How the endpoints for files and commands say it.
+pub fn refused(status: u16, code: &str, text: &str) -> (u16, Value) {
+    (status, json!({ "ok": false, "error": text, "code": code }))
+}
+
 pub fn no_session(id: &str) -> (u16, Value) {
     (404, error("NOT_FOUND", &format!("Session not found: {id}")))
 }

@@ -1,0 +1,172 @@
+//! Ways out of the directories that are open, none of which may lead anywhere.
+
+use std::{
+    fs,
+    os::unix::{fs::symlink, net::UnixListener},
+    path::Path,
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use serde_json::json;
+
+use crate::common::{House, Reply};
+
+const SECRET: &str = "what nobody is told";
+
+/// Every endpoint that takes a path, asked with this one.
+async fn everywhere(house: &House, path: &str) -> Vec<(&'static str, Reply)> {
+    let encoded: String = path.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let json = |tool: &str| {
+        let body = json!({ "path": path, "content": "theirs", "data": "AAEC", "filename": path });
+        house.ask("POST", tool).json(&body).send()
+    };
+    let put = house.ask("PUT", &format!("/api/files/{encoded}")).body("text/plain", "theirs");
+    let plain = house.ask("PUT", &format!("/api/files/{}", path.replace(['\0', ' ', '\n'], "")));
+    vec![
+        ("list", house.ask("GET", &format!("/api/files?path={encoded}")).send().await),
+        ("read", house.ask("GET", &format!("/api/file?path={encoded}")).send().await),
+        ("put", put.send().await),
+        ("plain put", plain.body("text/plain", "theirs").send().await),
+        ("mcp read", json("/api/mcp/read_file").await),
+        ("mcp write", json("/api/mcp/write_file").await),
+        ("mcp list", json("/api/mcp/list_directory").await),
+        ("tmpfile", json("/api/tmpfile").await),
+    ]
+}
+
+#[tokio::test]
+async fn no_spelling_of_a_path_leads_to_what_is_kept_from_everybody() {
+    let house = House::new([]).await;
+    let (work, data) = (house.workspace(), house.data_dir().to_owned());
+    fs::write(data.join("secret"), SECRET).unwrap();
+    fs::create_dir(work.join("dir")).unwrap();
+    symlink(&data, work.join("middle")).unwrap();
+    symlink(data.join("secret"), work.join("end")).unwrap();
+    symlink("middle/secret", work.join("twice")).unwrap();
+    symlink(data.join("new"), work.join("dangling")).unwrap();
+    fs::hard_link(data.join("secret"), work.join("hard")).unwrap();
+    let secret = data.join("secret").display().to_string();
+    let climb = "../".repeat(30);
+    let mut paths = vec![
+        "../data/secret".to_owned(),
+        "..%2fdata%2fsecret".to_owned(),
+        "..%252fdata%252fsecret".to_owned(),
+        "%2e%2e/data/secret".to_owned(),
+        "..\\data\\secret".to_owned(),
+        "....//data/secret".to_owned(),
+        "..;/data/secret".to_owned(),
+        "dir/../../data/secret".to_owned(),
+        "./.././data/./secret".to_owned(),
+        "../data/secret/".to_owned(),
+        "../data/secret/.".to_owned(),
+        "../data//secret".to_owned(),
+        "../DATA/SECRET".to_owned(),
+        "../data./secret.".to_owned(),
+        "../data/secret\0.txt".to_owned(),
+        "../data/secret::$DATA".to_owned(),
+        "\\\\?\\..\\data".to_owned(),
+        "C:\\data\\secret".to_owned(),
+        "CON".to_owned(),
+        "file://".to_owned() + &secret,
+        "~/../".to_owned() + &secret,
+        secret.clone(),
+        format!("/{secret}"),
+        format!("{climb}{secret}"),
+        format!("/proc/self/root{secret}"),
+        format!("/proc/self/cwd/{climb}{secret}"),
+        format!("/proc/thread-self/root{secret}"),
+        format!("/proc/{}/root{secret}", std::process::id()),
+        format!("/dev/fd/../root{secret}"),
+        "x".repeat(5000),
+        "a/".repeat(3000) + "x",
+    ];
+    let links = ["middle/secret", "middle/new", "end", "twice", "dangling", "hard", "middle"];
+    paths.extend(links.map(str::to_owned));
+    let before = contents(&data);
+    for path in &paths {
+        let shown: String = path.chars().take(60).collect();
+        for (how, reply) in everywhere(&house, path).await {
+            assert!(!reply.text().contains(SECRET), "{how} {shown}: {}", reply.text());
+            assert!(!reply.text().contains("\"secret\""), "{how} {shown}: {}", reply.text());
+            let is_file = how == "read" && reply.status == 200;
+            assert!(is_file || reply.json().0 <= 500, "{how} {shown}");
+        }
+        let after: Vec<_> = contents(&data);
+        assert_eq!(after, before, "{shown}");
+    }
+    assert!(!house.outside().join("theirs").exists());
+}
+
+/// The names and the contents of the files here; those in `tmp` may be written.
+fn contents(dir: &Path) -> Vec<(String, String)> {
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.filter(|path| path.is_file());
+    let text = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
+    let mut all: Vec<_> = files.map(|path| (path.display().to_string(), text(&path))).collect();
+    all.sort();
+    all
+}
+
+#[tokio::test]
+async fn what_is_no_file_makes_nobody_wait() {
+    let house = House::new([]).await;
+    let work = house.workspace();
+    let made = Command::new("mkfifo").arg(work.join("pipe")).status().unwrap();
+    assert!(made.success());
+    let _listener = UnixListener::bind(work.join("socket")).unwrap();
+    symlink("/dev/zero", work.join("zero")).unwrap();
+    symlink("pipe", work.join("to-pipe")).unwrap();
+    let devices = ["/dev/zero", "/dev/null", "/dev/tty", "/dev/random", "/dev/stdin"];
+    for path in ["pipe", "socket", "zero", "to-pipe"].into_iter().chain(devices) {
+        for (how, reply) in everywhere(&house, path).await {
+            let done = how == "tmpfile" && !path.contains('/');
+            assert_eq!(reply.status == 200, done, "{how} {path}: {}", reply.text());
+        }
+    }
+    let listed = house.get("/api/files").await;
+    assert_eq!(listed.0, 200, "{listed:?}");
+}
+
+#[tokio::test]
+async fn a_link_that_comes_and_goes_never_leads_out() {
+    let house = House::new([]).await;
+    let (work, data) = (house.workspace(), house.data_dir().to_owned());
+    fs::create_dir(work.join("own")).unwrap();
+    fs::write(work.join("own/file"), "ours").unwrap();
+    fs::write(data.join("file"), SECRET).unwrap();
+    symlink("own", work.join("door")).unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let (flag, door, away) = (over.clone(), work.join("door"), data.clone());
+    let flipping = std::thread::spawn(move || {
+        let mut flips = 0_u32;
+        while !flag.load(Ordering::Relaxed) {
+            let next = door.with_extension("next");
+            let inside = flips.is_multiple_of(2);
+            symlink(if inside { away.as_path() } else { Path::new("own") }, &next).unwrap();
+            fs::rename(&next, &door).unwrap();
+            flips += 1;
+        }
+        flips
+    });
+    for round in 0..300 {
+        let text = format!("round {round}");
+        let put = house.ask("PUT", "/api/files/door/file").body("text/plain", text.clone());
+        put.send().await.json();
+        let body = json!({ "path": "door/file", "content": text });
+        house.post("/api/mcp/write_file", body.clone()).await;
+        let read = house.post("/api/mcp/read_file", body).await;
+        assert!(!read.1.to_string().contains(SECRET), "{}", read.1);
+        let served = house.ask("GET", "/api/file?path=door/file").send().await;
+        assert!(!served.text().contains(SECRET));
+        let (_, listed) = house.get("/api/files?path=door").await;
+        assert!(!listed.to_string().contains("\"key\""), "{listed}");
+    }
+    over.store(true, Ordering::Relaxed);
+    assert!(flipping.join().unwrap() > 1);
+    assert_eq!(fs::read_to_string(data.join("file")).unwrap(), SECRET);
+    assert_eq!(fs::read_dir(&data).unwrap().count(), 2, "the key and the file");
+}
