@@ -180,11 +180,13 @@ fn harmless(name: &str) -> Option<&'static str> {
     let (section, key) = (lower.split('.').next()?, lower.rsplit('.').next()?);
     match (section, key) {
         ("filter", "clean" | "smudge" | "process") => Some(""),
-        ("filter", "required") => Some("false"),
         ("diff", "textconv") | ("interactive", "difffilter") => Some("cat"),
-        ("diff", "external" | "command") | ("trailer", "command" | "cmd") => Some("true"),
-        ("merge", "driver") | ("gpg", "program" | "defaultkeycommand") => Some("false"),
-        ("core", "alternaterefscommand") => Some("true"),
+        ("diff", "external" | "command")
+        | ("trailer", "command" | "cmd")
+        | ("core", "alternaterefscommand") => Some("true"),
+        ("filter", "required") | ("merge", "driver") | ("gpg", "program" | "defaultkeycommand") => {
+            Some("false")
+        }
         _ => None,
     }
 }

@@ -19,7 +19,7 @@ const SECRET: &str = "what nobody is told";
 
 /// Every endpoint that takes a path, asked with this one.
 async fn everywhere(house: &House, path: &str) -> Vec<(&'static str, Reply)> {
-    let encoded: String = path.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let encoded = path.bytes().map(|byte| format!("%{byte:02x}")).collect::<Vec<_>>().concat();
     let json = |tool: &str| {
         let body = json!({ "path": path, "content": "theirs", "data": "AAEC", "filename": path });
         house.ask("POST", tool).json(&body).send()
