@@ -23,3 +23,4 @@ mod socket;
 mod turns;
 mod usage;
 mod v1;
+mod workshop;
