@@ -234,7 +234,9 @@ fn without_drivers(mut args: Vec<String>) -> Vec<String> {
     let comparing = |arg: &String| GIT_COMPARING.contains(&arg.as_str());
     let asked = args.iter().position(|arg| !arg.starts_with('-'));
     if let Some(asked) = asked.filter(|asked| args.get(*asked).is_some_and(comparing)) {
-        args.splice(asked + 1..asked + 1, ["--no-ext-diff", "--no-textconv"].map(str::to_owned));
+        let rest = args.split_off(asked + 1);
+        args.extend(["--no-ext-diff", "--no-textconv"].map(str::to_owned));
+        args.extend(rest);
     }
     args
 }

@@ -163,7 +163,7 @@ fn items(found: &Found) -> io::Result<Vec<Item>> {
             continue;
         };
         let name = entry.file_name();
-        let modified = about.modified().ok().map(|it| it.into_std());
+        let modified = about.modified().ok().map(cap_std::time::SystemTime::into_std);
         let modified = modified.and_then(|it| Timestamp::try_from(it).ok()).unwrap_or_default();
         items.push(Item {
             path: found.real.join(&name).to_string_lossy().into_owned(),

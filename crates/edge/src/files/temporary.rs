@@ -48,17 +48,14 @@ pub async fn keep(
     Json(file): Json<NewFile, LARGE>,
 ) -> Result<Reply<Kept>, ApiError> {
     let data = file.data.ok_or_else(|| ApiError::bad_request("data is required"))?;
-    let (mime, encoded) = match data.strip_prefix("data:") {
-        Some(rest) => {
-            let parts = rest.split_once(";base64,").filter(|(mime, _)| !mime.is_empty());
-            let invalid = || ApiError::bad_request("Invalid data URL format");
-            let (mime, encoded) = parts.ok_or_else(invalid)?;
-            (mime.to_owned(), encoded)
-        }
-        None => {
-            let mime = file.mime_type.unwrap_or_else(|| "application/octet-stream".into());
-            (mime, data.as_str())
-        }
+    let (mime, encoded) = if let Some(rest) = data.strip_prefix("data:") {
+        let parts = rest.split_once(";base64,").filter(|(mime, _)| !mime.is_empty());
+        let invalid = || ApiError::bad_request("Invalid data URL format");
+        let (mime, encoded) = parts.ok_or_else(invalid)?;
+        (mime.to_owned(), encoded)
+    } else {
+        let mime = file.mime_type.unwrap_or_else(|| "application/octet-stream".into());
+        (mime, data.as_str())
     };
     let bytes = STANDARD.decode(encoded.trim());
     let bytes = bytes.map_err(|error| ApiError::bad_request(format!("Invalid base64: {error}")))?;

@@ -12,7 +12,7 @@ use tokio::{
 use super::{Done, Errand};
 use crate::error::ApiError;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 const MOST: usize = 10 << 20;
 const CHUNK: usize = 32 << 10;
 
