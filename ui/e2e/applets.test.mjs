@@ -162,7 +162,10 @@ describe('an applet written by the documentation', () => {
       session,
       params: { session, page: '1' },
       sum: 5,
-      applets: ['applet-browser', 'calculator', 'probe'],
+      applets: [
+        ...['applet-browser', 'calculator', 'doodle', 'file-browser', 'git-diff', 'git-status', 'image-viewer', 'jobs'],
+        ...['probe', 'text-editor'],
+      ],
       saved: { ok: true, path: '/tmp/x.png', got: { data: 'data:,x', filename: 'x.png' } },
       read: { ok: true, content: 'text', got: { path: '/a' } },
       nothing: undefined,

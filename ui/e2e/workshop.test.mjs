@@ -28,8 +28,8 @@ before(async () => {
   for (const folder of ['house', 'pictures', 'notes']) await mkdir(at(folder), { recursive: true });
   await writeFile(at('notes', 'list.md'), '# List\n\n- bread\n- olives\n- wine\n');
   await writeFile(at('notes', 'long.txt'), 'x'.repeat(12_345));
-  for (const [name, picture] of [['a-hearth.svg', svg(400, 300, 20)], ['b-hall.svg', svg(1600, 900, 200)], ['c-door.svg', svg(90, 160, 120)]])
-    await writeFile(at('pictures', name), picture);
+  const pictures = { 'a-hearth.svg': svg(400, 300, 20), 'b-hall.svg': svg(1600, 900, 200), 'c-door.svg': svg(90, 160, 120) };
+  for (const [name, picture] of Object.entries(pictures)) await writeFile(at('pictures', name), picture);
   await git('init', '--initial-branch=main');
   await writeFile(at('house', 'plan.txt'), 'hearth\nhall\ndoor\n');
   await writeFile(at('house', 'old.txt'), 'gone\n');
@@ -97,11 +97,11 @@ async function allowAlways(slug) {
 async function draw(frame, ...points) {
   const box = await frame.getByRole('application', { name: 'Drawing pad' }).boundingBox();
   assert.ok(box);
-  const [[x, y], ...rest] = points.map(([x, y]) => [box.x + (box.width * x) / 100, box.y + (box.height * y) / 75]);
   const { mouse } = guest.page;
-  await mouse.move(x, y);
+  const go = ([x, y], steps) => mouse.move(box.x + (box.width * x) / 100, box.y + (box.height * y) / 75, { steps });
+  await go(points[0], 1);
   await mouse.down();
-  for (const [x, y] of rest) await mouse.move(x, y, { steps: 8 });
+  for (const point of points) await go(point, 8);
   await mouse.up();
 }
 
@@ -405,7 +405,10 @@ describe('the pad', () => {
   });
 });
 
-/** Shows each of them at its work. */
+/**
+ * Shows each of them at its work.
+ * @type {Record<string, [string, Record<string, string>, (frame: any) => Promise<void>]>}
+ */
 const scenes = {
   'file-browser': ['Files', { path: 'notes' }, (frame) => frame.getByText('entries').waitFor()],
   'text-editor': [

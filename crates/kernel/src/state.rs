@@ -228,7 +228,6 @@ impl State {
                 }
             }
             Fact::ToolReturned { call, output } => self.returned(call, output),
-            Fact::Embedded(_) => (),
             Fact::CompactionStarted => self.compacting = true,
             Fact::CompactionEnded(Compaction::Failed { .. }) => self.compacting = false,
             Fact::CompactionEnded(Compaction::Done { upto, .. }) => {
@@ -241,8 +240,8 @@ impl State {
             Fact::Settled { question, verdict, .. } => self.settled(*question, verdict),
             Fact::TaskOpened(task) | Fact::TaskMoved(task) => self.task = Some(task.clone()),
             Fact::TaskClosed { .. } => self.task = None,
-            // What was used is all there is to it.
-            Fact::ModelLent { .. } => (),
+            // What is on record is all there is to it.
+            Fact::ModelLent { .. } | Fact::Embedded(_) => (),
             Fact::Rewound { filled, summed_up, anew, .. } => {
                 self.filled = *filled;
                 self.summed_up = *summed_up;

@@ -17,7 +17,7 @@ use crate::{
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file, relative to the session's folder, or absolute inside it or inside the folder of applets.
+    /// The file, relative to the session's folder, or absolute inside it.
     path: String,
     /// What is there now, with its spaces and line breaks, and enough of it to occur only once.
     old: String,

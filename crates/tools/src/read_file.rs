@@ -23,7 +23,7 @@ const LARGEST_PICTURE: u64 = 5 * 1024 * 1024;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file, relative to the session's folder, or absolute inside it or inside the folder of applets.
+    /// The file, relative to the session's folder, or absolute inside it.
     path: String,
     /// The first line to read; lines count from 1. From the beginning if absent.
     offset: Option<u64>,

@@ -18,7 +18,7 @@ use crate::{
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// The file, relative to the session's folder, or absolute inside it or inside the folder of applets.
+    /// The file, relative to the session's folder, or absolute inside it.
     path: String,
     /// All that the file shall contain.
     content: String,

@@ -35,3 +35,4 @@ mod turns;
 mod usage;
 mod v1;
 mod welcome;
+mod workshop;
