@@ -267,6 +267,10 @@ describe('an applet written by the documentation', () => {
     await other.getByText('{"from":"agent"}').waitFor();
     const state = await frame.evaluate(() => fetch('/api/applet/state').then((it) => it.json()));
     assert.deepEqual(state, { state: { count: 1 } });
+    await guest.page.reload();
+    const again = await inside();
+    const kept = await again.evaluate(() => fetch('/api/applet/state').then((it) => it.json()));
+    assert.deepEqual(kept, { state: { count: 1 } }, 'a reload is no new beginning');
     await tab.page.close();
     assert.deepEqual(tab.complaints, []);
   });
@@ -357,6 +361,7 @@ describe('an applet written by the documentation', () => {
     const first = run();
     const approvals = guest.page.getByRole('region', { name: 'Approvals' });
     await approvals.getByText('The applet Probe wants to run commands').first().waitFor();
+    await inspect(guest, 'applet-approval');
     await approvals.getByRole('button', { name: /^Allow/ }).first().click();
     assert.notEqual(await first, 403);
     assert.notEqual(await run(), 403, 'it was asked once');
@@ -387,6 +392,23 @@ describe('the page', () => {
     });
     await region('Probe').getByRole('button', { name: 'Close Probe' }).click();
     await eventually(() => assert.equal(new URL(page.url()).searchParams.get('applet') === 'probe', false));
+  });
+
+  test('keeps an applet open when the first message makes the session', async () => {
+    await come('/?applet=probe&page=4');
+    const early = await inside();
+    assert.equal(await early.evaluate(() => window.appletAPI.getSessionId()), null);
+    assert.equal(
+      await early.evaluate(() => window.appletAPI.sendAgentMessage('x').catch((error) => error.message)),
+      'No active session - cannot send agent message',
+    );
+    await guest.ask('Hello');
+    await eventually(async () => {
+      const frame = await inside();
+      assert.equal(await frame.evaluate(() => window.appletAPI.getSessionId()), sessionOf(guest.page));
+      assert.deepEqual(await pages(frame), ['4']);
+    });
+    assert.match(guest.page.url(), /session=.+&applet=probe&page=4/);
   });
 
   test('reloads when the agent says so, once, and after it has answered', async () => {

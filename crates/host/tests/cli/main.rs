@@ -261,7 +261,7 @@ fn help_teaches() {
     for (args, part) in [
         (&["--help"][..], "First steps"),
         (&["serve", "--help"], "MEGARON_LISTEN"),
-        (&["serve", "--help"], "nothing is served"),
+        (&["serve", "--help"], "an origin of its own"),
         (&["ask", "--help"], "130  cancelled"),
         (&["mcp", "--help"], "mcpServers"),
         (&["config", "--help"], "calls_per_minute = 10"),

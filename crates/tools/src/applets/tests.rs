@@ -69,7 +69,7 @@ struct Home {
 impl Home {
     async fn new(scripts: impl IntoIterator<Item = Script>) -> Self {
         let params =
-            json!({ "path": { "required": true, "description": "a file" }, "page": "which" });
+            json!({ "page": "which", "path": { "required": true, "description": "a file" } });
         let mut ports = World::new(scripts).ports();
         ports.gallery = Arc::new(Wall(vec![applet("diff", &params), applet("clock", &json!({}))]));
         let host = Host::start(ports, Settings::default()).await.unwrap();
