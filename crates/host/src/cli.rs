@@ -1,7 +1,7 @@
 //! What can be typed: the commands, their flags, and the words that explain them.
 
 mod approvals;
-mod mcp;
+mod lenders;
 mod schedules;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
@@ -12,7 +12,7 @@ use clap_complete::Shell;
 use crate::config;
 
 pub use approvals::{Allow, ApprovalsAction, ApprovalsArgs};
-pub use mcp::{McpAction, McpAddArgs, McpArgs};
+pub use lenders::{McpAction, McpAddArgs, McpArgs};
 pub use schedules::{SchedulesAction, SchedulesArgs};
 
 #[derive(Debug, Parser)]
@@ -416,7 +416,7 @@ mod tests {
             COMPLETIONS_HELP,
             SERVE_HELP,
             ASK_HELP,
-            mcp::HELP,
+            lenders::HELP,
             approvals::HELP,
             KEY_HELP,
             MODELS_HELP,

@@ -268,12 +268,15 @@ async fn the_address_of_a_frame_follows_the_name_of_the_page() {
         let policy = reply.header("content-security-policy").unwrap().to_owned();
         policy.split("; ").find(|it| it.starts_with("frame-src")).map(str::to_owned)
     };
-    let expected = Some(format!("frame-src http://localhost:{port}"));
-    assert_eq!(framing(&reply), expected);
+    // Besides those who play what was embedded.
+    let players = "https://www.youtube-nocookie.com https://player.vimeo.com \
+        https://w.soundcloud.com https://open.spotify.com https://platform.twitter.com";
+    let expected = format!("frame-src 'self' http://localhost:{port} {players}");
+    assert_eq!(framing(&reply), Some(expected));
     let reply = ask(&format!("[::1]:{page}")).send().await;
     let text = "frames need a host name or an IPv4 address: come by one of those instead";
     assert_eq!(reply.json(), bad(text));
-    assert_eq!(framing(&reply), None);
+    assert_eq!(framing(&reply), Some(format!("frame-src 'self' {players}")));
 }
 
 #[tokio::test]
