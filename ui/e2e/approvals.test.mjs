@@ -4,7 +4,7 @@ import { access, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { Server } from './server.mjs';
-import { eventually, launch, signIn, visit } from './visit.mjs';
+import { deadServer, eventually, launch, signIn, visit } from './visit.mjs';
 
 let server, browser, remembered, context, guest, files;
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
   context = await browser.newContext({ storageState: remembered });
   guest = await visit(context, server.url);
   // The server may be dead for a while.
-  guest.foresee(/ERR_CONNECTION|WebSocket connection to/);
+  guest.foresee(deadServer);
 });
 afterEach(async () => {
   const { complaints } = guest;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { inspect, looks } from './inspect.mjs';
 import { Server } from './server.mjs';
-import { eventually, launch, signIn, visit } from './visit.mjs';
+import { deadServer, eventually, launch, signIn, visit } from './visit.mjs';
 import { inspectInside, Windows } from './windows.mjs';
 
 let server, browser, remembered, context, guest, windows;
@@ -207,7 +207,8 @@ describe('on a wide screen', () => {
     await guest.ask('Hello');
     await windows.open();
     await windows.pin('Older than the server');
-    guest.foresee(/ERR_CONNECTION|WebSocket|404/);
+    guest.foresee(deadServer);
+    guest.foresee(/404/);
     const sandbox = new URL((await windows.inside()).url()).host;
     await mark('Notice board');
     await server.kill();

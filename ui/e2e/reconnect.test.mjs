@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { inspect, looks } from './inspect.mjs';
 import { Server } from './server.mjs';
-import { eventually, launch, signIn, visit } from './visit.mjs';
+import { deadServer, eventually, launch, signIn, visit } from './visit.mjs';
 
 let server, browser, context, guest;
 
@@ -16,7 +16,7 @@ beforeEach(async () => {
   context = await browser.newContext({ storageState: await signIn(browser, server) });
   guest = await visit(context, server.url);
   // The server may be dead for a while.
-  guest.foresee(/ERR_CONNECTION|ERR_INTERNET_DISCONNECTED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|WebSocket connection to/);
+  guest.foresee(deadServer);
 });
 afterEach(async () => {
   const { complaints } = guest;
@@ -219,7 +219,7 @@ for (const { name, options } of looks) {
       await browser.newContext({ storageState: await context.storageState(), ...options }),
       guest.page.url(),
     );
-    reader.foresee(/ERR_CONNECTION|WebSocket connection to/);
+    reader.foresee(deadServer);
     await reader.finished.first().waitFor();
     await server.kill();
     await reader.page.getByText('Reconnecting').waitFor();

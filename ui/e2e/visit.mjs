@@ -31,6 +31,10 @@ export async function signIn(browser, server) {
   return remembered;
 }
 
+/** What the browser complains of, in one way or another, while a server is dead. */
+export const deadServer =
+  /ERR_CONNECTION|ERR_SOCKET|ERR_NETWORK|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|ERR_INTERNET|WebSocket connection to/;
+
 export class Visit {
   /** @type {string[]} */
   #heard = [];
