@@ -135,7 +135,7 @@ describe('files', () => {
     await files.getByText('One entry').waitFor();
     await agentSees('entries', ['list.md']);
     await files.getByRole('button', { name: 'Tell the agent about list.md' }).click();
-    const told = guest.log.getByRole('article', { name: 'From applet file-browser' });
+    const told = guest.log.getByRole('article', { name: 'From the applet file-browser' });
     await told.getByText('Please look at the file notes/list.md.').waitFor();
     await guest.idle();
     await agentSets({ open: 'pictures' });
@@ -379,7 +379,7 @@ describe('the pad', () => {
     await doodle.getByRole('textbox', { name: 'Words to go with it' }).fill('A door');
     await doodle.getByRole('button', { name: 'Send to the agent' }).click();
     await doodle.getByText('The agent has it.').waitFor();
-    const sent = guest.log.getByRole('article', { name: 'From applet doodle' });
+    const sent = guest.log.getByRole('article', { name: 'From the applet doodle' });
     await sent.getByText('A door').waitFor();
     await guest.idle();
     await guest.page.reload();
@@ -399,7 +399,7 @@ describe('the pad', () => {
     await doodle.getByText('The agent drew 400 strokes.').waitFor();
     await doodle.getByRole('button', { name: 'Send to the agent' }).click();
     await doodle.getByText('The agent has it.').waitFor();
-    await guest.log.getByRole('article', { name: 'From applet doodle' }).getByText('Here is a drawing.').waitFor();
+    await guest.log.getByRole('article', { name: 'From the applet doodle' }).getByText('Here is a drawing.').waitFor();
     await guest.idle();
     await doodle.getByRole('button', { name: 'Clear' }).click();
   });
