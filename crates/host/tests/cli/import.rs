@@ -113,7 +113,7 @@ fn what_was_taken_over_is_served_in_its_order() {
     let player = "https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ";
     assert_eq!(output["metadata"]["playerUrl"], player);
     let hello = get(&format!("/api/sessions/{HELLO}/state"));
-    assert_eq!(hello["cwd"], "/work/other");
+    assert_eq!(hello["cwd"], "/home/me/other");
     let sessions = get("/api/sessions");
     assert_eq!(sessions["unobservedCount"], 0);
     assert_eq!(server.stop().code, Some(0));
