@@ -93,8 +93,6 @@ export const en = {
     conversation: 'Conversation',
     fetching: 'Fetching this part of the conversation',
     latest: 'Latest',
-    elsewhere: (count: number) =>
-      `${count === 1 ? 'One more message is' : `${count} more messages are`} waiting to be answered.`,
     sending: 'Sending',
     held: (reason: string) => `Not sent yet: ${reason}`,
     remove: 'Remove',
@@ -161,7 +159,6 @@ export const en = {
     waiting: (count: number) => `${count} waiting`,
     elsewhere: 'waiting for you elsewhere',
     elsewhereTitle: 'Waiting for you elsewhere',
-    links: { connecting: 'Connecting', open: 'Connected', waiting: 'Reconnecting' },
     more: 'More',
     sumUp: 'Sum up now',
     told: 'What the agent is told',
