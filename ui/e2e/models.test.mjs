@@ -86,21 +86,24 @@ test('a model that is gone is not kept, and the reason is shown', async () => {
 test('a model is found by a few letters and chosen by keyboard', async () => {
   await enter();
   await model.focus();
-  await guest.page.keyboard.press('Enter');
   const search = guest.page.getByRole('combobox', { name: 'Search models' });
-  await search.waitFor();
-  await eventually(async () => assert.equal(await search.evaluate((it) => it === document.activeElement), true));
+  const focused = (what) =>
+    eventually(async () => assert.equal(await what.evaluate((it) => it === document.activeElement), true));
+  const open = async () => {
+    await focused(model);
+    await guest.page.keyboard.press('Enter');
+    await focused(search);
+  };
+  await open();
   await guest.page.keyboard.type('nothing like it');
   await guest.page.getByText('No model is called that.').waitFor();
   await guest.page.keyboard.press('Escape');
   await search.waitFor({ state: 'hidden' });
-  assert.equal(await model.evaluate((it) => it === document.activeElement), true, 'the focus is back');
-  await guest.page.keyboard.press('Enter');
+  await open();
   await search.fill('BOX sma');
   await guest.page.keyboard.press('Enter');
   await eventually(() => chosen('small (box)'));
-  await guest.page.keyboard.press('Enter');
-  await search.waitFor();
+  await open();
   await guest.page.keyboard.press('ArrowUp');
   await guest.page.keyboard.press('Enter');
   await eventually(() => chosen('Demo (built in)'));

@@ -33,7 +33,7 @@ export async function signIn(browser, server) {
 
 /** What the browser complains of, in one way or another, while a server is dead. */
 export const deadServer =
-  /ERR_CONNECTION|ERR_SOCKET|ERR_NETWORK|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|ERR_INTERNET|WebSocket connection to/;
+  /ERR_CONNECTION|ERR_SOCKET|ERR_NETWORK|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|ERR_INTERNET|WebSocket connection to|error occurred when fetching the script/;
 
 export class Visit {
   /** @type {string[]} */
