@@ -19,6 +19,25 @@ export function launch() {
   });
 }
 
+/** How many times slower than it could the browser is to run the page: `MEGARON_E2E_SLOW=3` shakes out races. */
+const slowness = Number(process.env.MEGARON_E2E_SLOW ?? 1);
+
+/** @type {WeakMap<object, Promise<any>>} */
+const brakes = new WeakMap();
+
+async function slowDown(page, rate = slowness) {
+  if (!(slowness > 1)) return;
+  if (!brakes.has(page)) brakes.set(page, page.context().newCDPSession(page));
+  await (await brakes.get(page)).send('Emulation.setCPUThrottlingRate', { rate });
+}
+
+/** Does something that would only take longer on a slow page. */
+export async function unhurried(page, act) {
+  await slowDown(page, 1);
+  await act();
+  await slowDown(page);
+}
+
 /** Signs in once and gives back what the browser must remember for further visits. */
 export async function signIn(browser, server) {
   const context = await browser.newContext();
@@ -72,6 +91,8 @@ export class Visit {
 
   /** Says something and waits until it has been answered whole. */
   async ask(text) {
+    // What was said before is there, or that there is nothing: only then can answers be counted.
+    await this.log.locator('article, h2').first().waitFor();
     const before = await this.finished.count();
     await this.say(text);
     await this.finished.nth(before).waitFor();
@@ -98,9 +119,15 @@ export class Visit {
 /** Opens a page of a context as a visit. */
 export async function visit(context, address, page) {
   page ??= await context.newPage();
+  await slowDown(page);
   const guest = new Visit(page);
   await page.goto(address);
   return guest;
+}
+
+/** Waits until somebody has the focus. */
+export function focused(what) {
+  return eventually(async () => assert.equal(await what.evaluate((it) => it === document.activeElement), true));
 }
 
 /** Tries an assertion until it holds; its last failure is the test's. */
