@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { SmallModel } from './model.mjs';
+import { held } from './scripted.mjs';
 import { Server } from './server.mjs';
 import { eventually, focused, launch, signIn, visit } from './visit.mjs';
 
@@ -65,6 +66,26 @@ test('another model is chosen in the header, and answers with the whole past bef
   await choose('Demo (built in)');
   await guest.ask('And who is there now?');
   assert.equal(small.asked.at(-1), asked, 'it was not asked again');
+});
+
+test('a message does not overtake the choice of who answers it', async () => {
+  await enter();
+  const { gate, open } = held();
+  const order = [];
+  await context.route('**/api/sessions/*', async (route) => {
+    if (route.request().method() === 'PATCH') await gate;
+    await route.continue();
+  });
+  guest.page.on('response', (it) => it.request().method() === 'PATCH' && order.push('chosen'));
+  guest.page.on('request', (it) => it.url().endsWith('/messages') && order.push('said'));
+  await choose('small');
+  await guest.say('Who is there?');
+  await guest.log.getByRole('article', { name: 'You, sending' }).waitFor();
+  open();
+  await guest.finished.nth(1).getByText('The small one heard: Who is there?').waitFor();
+  assert.deepEqual(order, ['chosen', 'said']);
+  await guest.idle();
+  await context.unrouteAll({ behavior: 'wait' });
 });
 
 test('a model that is gone is not kept, and the reason is shown', async () => {

@@ -117,7 +117,8 @@ function firstLines(child, count) {
       if (lines.push(line) === count) accept(lines);
     });
     child.on('error', reject);
-    child.on('exit', (code) => reject(new Error(`it ended with ${code}`)));
+    // Only then has all been heard that it had to say.
+    child.on('close', (code) => reject(new Error(`it ended with ${code}`)));
   });
 }
 

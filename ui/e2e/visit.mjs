@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
 
+/** How long anything is waited for, in milliseconds: long, as only what fails takes that long. */
+const PATIENCE = 30_000;
+
 const quiet = [
   '--disable-gpu',
   '--disable-quic',
@@ -62,7 +65,7 @@ export class Visit {
 
   constructor(page) {
     this.page = page;
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(PATIENCE);
     page.on('console', (message) => message.type() === 'error' && this.#heard.push(message.text()));
     page.on('pageerror', (error) => this.#heard.push(String(error)));
     this.box = page.getByRole('textbox', { name: 'Message' });
@@ -131,8 +134,8 @@ export function focused(what) {
 }
 
 /** Tries an assertion until it holds; its last failure is the test's. */
-export async function eventually(assertion, patience = 20_000) {
-  const deadline = Date.now() + patience;
+export async function eventually(assertion) {
+  const deadline = Date.now() + PATIENCE;
   for (;;) {
     try {
       return await assertion();

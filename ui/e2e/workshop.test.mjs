@@ -521,7 +521,8 @@ test('an applet comes to be in a conversation, and both see what the other does'
   await agentSets({ count: 41 });
   await eventually(async () => assert.equal(await tally.locator('#count').textContent(), '41'));
   await makes(write('script.js', script('Come in')));
-  await eventually(async () => (await inside('Tally')).getByRole('button', { name: 'Come in' }).click({ timeout: 1000 }));
+  const anew = guest.page.getByRole('region', { name: 'Tally', exact: true }).frameLocator('iframe');
+  await anew.getByRole('button', { name: 'Come in' }).click();
   await agentSees('count', 42);
   await agentSees('greeting', 'Come in');
 });
