@@ -76,10 +76,10 @@ function region(title, page = guest.page) {
   return page.getByRole('region', { name: title, exact: true });
 }
 
-/** The document of an applet, once it has run. */
+/** The document of an applet, once it has run: the probe says so itself. */
 async function inside(title = 'Probe', page = guest.page) {
   const content = region(title, page).frameLocator('iframe');
-  await content.locator('.applet-content > *').first().waitFor();
+  await content.locator(title === 'Probe' ? '[data-ready]' : '.applet-content > *').first().waitFor();
   const element = await region(title, page).locator('iframe').elementHandle();
   const frame = await element.contentFrame();
   assert.ok(frame);
@@ -184,6 +184,8 @@ describe('an applet written by the documentation', () => {
 
   test('loads what lies under /api, however it names it', async () => {
     const frame = await inside();
+    const picture = frame.locator('#picture');
+    await eventually(async () => assert.equal(await picture.evaluate((it) => it.naturalWidth), 3));
     const asked = [];
     guest.page.on('request', (request) => {
       const { pathname, search } = new URL(request.url());
@@ -219,7 +221,7 @@ describe('an applet written by the documentation', () => {
     await page.waitForURL(/page=2/);
     await frame.evaluate(() => window.appletAPI.updateAppletUrlParam('page', '3'));
     await page.waitForURL(/page=3/);
-    assert.deepEqual(await pages(frame), ['1', '2', '3']);
+    await eventually(async () => assert.deepEqual(await pages(frame), ['1', '2', '3']));
     assert.match(await frame.evaluate(() => location.search), /page=3/);
     await page.goBack();
     await eventually(async () => assert.deepEqual(await pages(frame), ['1', '2', '3', '1']));
@@ -232,7 +234,7 @@ describe('an applet written by the documentation', () => {
     await eventually(() => assert.equal(new URL(page.url()).searchParams.has('page'), false));
     await page.reload();
     const again = await inside();
-    assert.deepEqual(await pages(again), ['none']);
+    await eventually(async () => assert.deepEqual(await pages(again), ['none']));
   });
 
   test('leads to another applet by a link, or by going there', async () => {
@@ -241,7 +243,7 @@ describe('an applet written by the documentation', () => {
     const calculator = await inside('Calculator');
     await eventually(async () => assert.equal(await calculator.locator('#result').textContent(), '= 42'));
     assert.match(page.url(), /applet=calculator&expression=6\*7/);
-    assert.equal(await region('Probe').count(), 0);
+    await region('Probe').waitFor({ state: 'detached' });
     await page.goBack();
     const probe = await inside();
     await probe.evaluate(() => void (location.href = '/?applet=applet-browser&search=calc'));
@@ -249,8 +251,8 @@ describe('an applet written by the documentation', () => {
     await list.getByText('One applet').waitFor();
     await list.getByRole('link', { name: /Calculator/ }).click();
     await inside('Calculator');
-    const probes = guest.page.frames().filter((it) => it.url().includes('applet=probe'));
-    assert.equal(probes.length, 0);
+    const probes = () => guest.page.frames().filter((it) => it.url().includes('applet=probe'));
+    await eventually(() => assert.equal(probes().length, 0));
   });
 
   test('shares its state with another tab and with the agent', async () => {
@@ -281,6 +283,12 @@ describe('an applet written by the documentation', () => {
       localStorage.setItem('kept', 'yes');
       localStorage.also = 'too';
       sessionStorage.setItem('passing', 'yes');
+      setAppletState({ said: 'after that' });
+    });
+    // What is said goes in order: once this has come, so has what was stored.
+    await eventually(async () => {
+      const reply = await frame.evaluate(() => fetch('/api/applet/state').then((it) => it.json()));
+      assert.deepEqual(reply, { state: { said: 'after that' } });
     });
     await guest.page.reload();
     await eventually(async () => {
@@ -300,7 +308,7 @@ describe('an applet written by the documentation', () => {
     await guest.page.waitForURL(/page=9/);
     await put('probe', { 'script.js': `${probe['script.js'].replace('return;', '')}`.replace('never();', "document.title = 'Changed';") });
     await eventually(async () => assert.equal(await (await inside()).title(), 'Changed'));
-    assert.deepEqual(await pages(await inside()), ['9']);
+    await eventually(async () => assert.deepEqual(await pages(await inside()), ['9']));
     await put('probe', probe);
     await eventually(async () => assert.equal(await (await inside()).title(), 'Probe'));
   });
@@ -365,7 +373,7 @@ describe('an applet written by the documentation', () => {
     await approvals.getByRole('button', { name: /^Allow/ }).first().click();
     assert.notEqual(await first, 403);
     assert.notEqual(await run(), 403, 'it was asked once');
-    assert.equal(await approvals.getByText('wants to run commands').count(), 0);
+    await eventually(async () => assert.equal(await approvals.getByText('wants to run commands').count(), 0));
   });
 });
 
@@ -377,11 +385,11 @@ describe('the page', () => {
     await page.getByRole('button', { name: 'Apps' }).click();
     await page.getByRole('menuitem', { name: /Calculator/ }).click();
     await inside('Calculator');
-    assert.equal(new URL(page.url()).searchParams.get('applet'), 'calculator');
+    await eventually(() => assert.equal(new URL(page.url()).searchParams.get('applet'), 'calculator'));
     await guest.ask('See [the probe](/?applet=probe&page=5) there');
     await guest.log.getByRole('link', { name: 'the probe' }).last().click();
     const frame = await inside();
-    assert.deepEqual(await pages(frame), ['5']);
+    await eventually(async () => assert.deepEqual(await pages(frame), ['5']));
     assert.equal(context.pages().length, 1, 'in place');
     await guest.ask('Thanks');
     const id = sessionOf(page);

@@ -76,7 +76,7 @@ test('what is allowed once is done, and is asked about again the next time', asy
   await guest.idle();
   assert.equal(await readFile(join(server.workspace, name), 'utf8'), 'hi');
   await guest.log.getByText(`Allowed once in the page: Writing ${name}`).waitFor();
-  assert.equal(await approvals(guest).count(), 0);
+  await approvals(guest).waitFor({ state: 'detached' });
 
   await guest.say(order);
   await press(card(guest, `Writing ${name}`), 'Allow');
@@ -136,6 +136,8 @@ test('what is like a pattern is not asked about again, and a pattern that does n
   await pattern.fill(`${folder}*`);
   await press(asked, 'Allow what is like this');
   await guest.finished.first().waitFor();
+  await guest.idle();
+  await approvals(guest).waitFor({ state: 'detached' });
   await guest.ask('/tool create_agent_session {"cwd":"notes"}');
   assert.equal(await approvals(guest).count(), 0);
 });
@@ -183,22 +185,25 @@ test('what waits in another session is counted, listed and answered from anywher
   await guest.sessions.getByRole('button', { name: 'New session' }).click();
   await guest.sessions.getByRole('link', { name: 'Approvals 1 waiting' }).waitFor();
   // Answers of other sessions that nobody has seen are counted as well.
-  const { unobservedCount } = await guest.page.evaluate(async () => (await fetch('/api/sessions')).json());
-  const count = 1 + unobservedCount;
-  await eventually(async () => assert.equal(await guest.page.title(), `(${count}) Megaron`));
+  const counted = (rest) =>
+    eventually(async () => {
+      const { unobservedCount } = await guest.page.evaluate(async () => (await fetch('/api/sessions')).json());
+      assert.equal(await guest.page.title(), `(${1 + unobservedCount}) ${rest}`);
+    });
+  await counted('Megaron');
   assert.equal(await approvals(guest).count(), 0, 'it is not shown where it does not belong');
 
   await link(guest).click();
   const asked = card(guest, `Writing ${name}`);
   await asked.waitFor();
-  assert.equal(await guest.page.title(), `(${count}) Approvals · Megaron`);
+  await counted('Approvals · Megaron');
   const way = asked.getByRole('link').first();
   assert.equal(new URL(await way.evaluate((it) => it.href)).search, new URL(address).search);
   await guest.page.reload();
   await press(card(guest, `Writing ${name}`), 'Allow');
   await guest.page.getByText('Nothing waits for you').waitFor();
-  await eventually(exists);
-  assert.equal(await link(guest).innerText(), 'Approvals');
+  await eventually(async () => assert.equal(await exists(), true));
+  await eventually(async () => assert.equal(await link(guest).innerText(), 'Approvals'));
   await guest.page.goBack();
   await guest.box.waitFor();
 });
@@ -211,7 +216,7 @@ test('in the inbox, what was answered elsewhere goes by itself and says so', asy
   await card(second, `Writing ${name}`).waitFor();
   await press(card(guest, `Writing ${name}`), 'Deny');
   await approvals(second).getByText(`Writing ${name}: answered elsewhere.`).waitFor();
-  assert.equal(await card(second, `Writing ${name}`).count(), 0);
+  await card(second, `Writing ${name}`).waitFor({ state: 'detached' });
   assert.deepEqual(second.complaints, []);
 });
 
@@ -223,7 +228,7 @@ test('what was answered in the terminal goes at once, and the page says where', 
   await server.command('approvals', 'allow', open[0].id);
   await guest.finished.first().waitFor();
   await guest.log.getByText(`Allowed once in the terminal: Writing ${name}`).waitFor();
-  assert.equal(await approvals(guest).count(), 0);
+  await approvals(guest).waitFor({ state: 'detached' });
   assert.equal(await exists(), true);
 });
 
@@ -262,6 +267,8 @@ test('a question with choices is answered by a button, or in own words', async (
   await guest.finished.first().waitFor();
   await guest.answers.first().getByText('White').waitFor();
   await guest.log.getByText('Answered in the page').waitFor();
+  await guest.idle();
+  await card(guest, 'Asking: Which wine?').waitFor({ state: 'detached' });
 
   await guest.say(`/tool ask_person ${JSON.stringify(question)}`);
   const asked = card(guest, 'Asking: Which wine?');
@@ -277,10 +284,12 @@ test('the mode of a session says what needs leave, and Full asks first', async (
   const mode = guest.page.getByRole('button', { name: /^Mode: / });
   const reads = (visitor, name) => visitor.page.getByRole('button', { name: `Mode: ${name}` }).waitFor();
   const dialog = guest.page.getByRole('dialog');
+  const closed = () => dialog.waitFor({ state: 'detached' });
   await reads(guest, 'Ask');
   await mode.click();
   await dialog.getByRole('radio', { name: /^Auto-safe/ }).check();
   await press(dialog, 'Use this mode');
+  await closed();
   await reads(guest, 'Auto-safe');
   await guest.ask(one.order);
   assert.equal(await one.exists(), true);
@@ -293,10 +302,12 @@ test('the mode of a session says what needs leave, and Full asks first', async (
   await dialog.getByText('Let it do everything?').waitFor();
   await reads(second, 'Auto-safe');
   await press(dialog, 'Use Full');
+  await closed();
   await reads(second, 'Full');
   await mode.click();
   await dialog.getByRole('radio', { name: /^Ask/ }).check();
   await press(dialog, 'Use this mode');
+  await closed();
   await reads(second, 'Ask');
   await guest.say(two.order);
   await press(card(guest, `Writing ${two.name}`), 'Deny');
@@ -349,7 +360,7 @@ test('a plan is shown while it is under way, and stays in the conversation when 
   assert.equal(await guest.log.getByRole('region', { name: 'Plan' }).count(), 0);
   await guest.ask(plan('done', 'done', 'done'));
   await guest.log.getByRole('region', { name: 'Plan' }).getByText('done, 3 of 3').waitFor();
-  assert.equal(await shown.count(), 1);
+  await eventually(async () => assert.equal(await shown.count(), 1));
 });
 
 test('a question outlives a killed server, and its answer is taken after', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { inspect, looks } from './inspect.mjs';
 import { Server } from './server.mjs';
-import { launch, signIn, visit } from './visit.mjs';
+import { eventually, launch, signIn, visit } from './visit.mjs';
 
 const SITE = 'https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ';
 let server, browser, remembered;
@@ -42,10 +42,10 @@ test('an embed waits for a click, stands before the text, and is there again aft
     guest.log.evaluate((log) =>
       [...log.querySelectorAll('figure, article[aria-label=Answer]')].map((it) => it.tagName.toLowerCase()),
     );
-  assert.deepEqual(await place(), ['figure', 'article']);
+  await eventually(async () => assert.deepEqual(await place(), ['figure', 'article']));
   await guest.page.reload();
   await figure.waitFor();
-  assert.deepEqual(await place(), ['figure', 'article']);
+  await eventually(async () => assert.deepEqual(await place(), ['figure', 'article']));
   assert.deepEqual(asked, [], 'nor by reading it again');
   await figure.getByRole('button', { name: /^Load the player/ }).click();
   await guest.page.frameLocator('figure iframe').getByText('the player').waitFor();

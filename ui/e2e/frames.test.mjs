@@ -104,11 +104,11 @@ describe('on a wide screen', () => {
     const tabs = () => page.getByRole('tab').allInnerTexts();
     assert.deepEqual(await tabs(), ['Notice board', 'Notice board 2']);
     await page.getByRole('button', { name: 'Move Notice board 2 forward' }).click();
-    assert.deepEqual(await tabs(), ['Notice board 2', 'Notice board']);
+    await eventually(async () => assert.deepEqual(await tabs(), ['Notice board 2', 'Notice board']));
     await page
       .getByRole('tab', { name: 'Notice board', exact: true })
       .dragTo(page.getByRole('tab', { name: 'Notice board 2' }));
-    assert.deepEqual(await tabs(), ['Notice board', 'Notice board 2']);
+    await eventually(async () => assert.deepEqual(await tabs(), ['Notice board', 'Notice board 2']));
 
     await page.getByRole('button', { name: 'Arrange as tiles' }).click();
     await windows.region().waitFor();
@@ -127,12 +127,15 @@ describe('on a wide screen', () => {
 
     await page.getByRole('button', { name: 'Maximise Notice board', exact: true }).click();
     await windows.region('Notice board 2').waitFor({ state: 'hidden' });
-    assert.ok((await windows.area.boundingBox()).width > 900, 'it covers the conversation');
+    const covers = async () => assert.ok((await windows.area.boundingBox()).width > 900, 'it covers the conversation');
+    await eventually(covers);
     await page.getByRole('button', { name: 'Restore Notice board' }).press('Escape');
     await windows.region('Notice board 2').waitFor();
     assert.deepEqual(await marks('Notice board', 'Notice board 2'), ['Notice board', 'Notice board 2']);
     await page.getByRole('button', { name: 'Close Notice board', exact: true }).click();
-    assert.deepEqual(await marks('Notice board'), ['Notice board 2'], 'the other one moved up and stayed as it was');
+    await eventually(async () =>
+      assert.deepEqual(await marks('Notice board'), ['Notice board 2'], 'the other one moved up and stayed as it was'),
+    );
     await page.getByRole('button', { name: 'Close Notice board', exact: true }).click();
   });
 
@@ -140,24 +143,26 @@ describe('on a wide screen', () => {
     await windows.open();
     const edge = guest.page.getByRole('separator', { name: 'Width of the windows' });
     const share = async () => Number(await edge.getAttribute('aria-valuenow'));
-    assert.equal(await share(), 50);
+    const shares = (percent) => eventually(async () => assert.equal(await share(), percent));
+    await shares(50);
     await edge.press('ArrowRight');
     await edge.press('ArrowRight');
-    assert.equal(await share(), 40);
+    await shares(40);
     await edge.press('Home');
-    assert.equal(await share(), 75);
+    await shares(75);
     await edge.press('End');
-    assert.equal(await share(), 25);
+    await shares(25);
     const box = await edge.boundingBox();
     await guest.page.mouse.move(box.x + 4, box.y + 300);
     await guest.page.mouse.down();
     await guest.page.mouse.move(700, 300, { steps: 5 });
     await guest.page.mouse.up();
+    await eventually(async () => assert.ok((await share()) > 50, `${await share()}`));
+    // The hand has let go, so it stays where it is.
     const dragged = await share();
-    assert.ok(dragged > 50, `${dragged}`);
     await guest.page.reload();
     await windows.ready();
-    assert.equal(await share(), dragged);
+    await shares(dragged);
     await windows.region().getByRole('button', { name: 'Close Notice board' }).click();
   });
 
@@ -186,6 +191,8 @@ describe('on a wide screen', () => {
     const inline = guest.log.getByRole('region', { name: 'Notice board' });
     await windows.ready();
     const height = async () => (await inline.locator('iframe').boundingBox()).height;
+    // It is so tall until its content has said how tall that is.
+    await eventually(async () => assert.notEqual(await height(), 160));
     const before = await height();
     await windows.pin('One');
     await windows.pin('Two');
@@ -212,7 +219,7 @@ describe('on a wide screen', () => {
     const sandbox = new URL((await windows.inside()).url()).host;
     await mark('Notice board');
     await server.kill();
-    await server.start(new URL(server.url).host, sandbox);
+    await server.restart(sandbox);
     await eventually(async () => assert.deepEqual(await marks('Notice board'), [undefined]));
     const content = await windows.ready();
     await content.getByRole('listitem').filter({ hasText: 'Older than the server' }).waitFor();
@@ -232,8 +239,9 @@ test('on a phone the window takes the screen, and there is a way back', async ()
   await guest.ask('Hello');
   await windows.open();
   await mark('Notice board');
-  const box = await windows.area.boundingBox();
-  assert.deepEqual([box.x, box.y, box.width, box.height], [0, 0, 390, 844]);
+  await eventually(async () =>
+    assert.deepEqual(await windows.area.boundingBox(), { x: 0, y: 0, width: 390, height: 844 }),
+  );
   await guest.page.getByRole('button', { name: 'Back to the chat' }).click();
   await windows.region().waitFor({ state: 'hidden' });
   await guest.ask('Still here?');

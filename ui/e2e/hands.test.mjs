@@ -4,7 +4,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { inspect, looks } from './inspect.mjs';
 import * as recorded from './recorded.mjs';
 import { Server } from './server.mjs';
-import { eventually, launch, signIn, visit } from './visit.mjs';
+import { eventually, focused, launch, signIn, visit } from './visit.mjs';
 
 let server, browser, remembered, context, session;
 
@@ -75,6 +75,7 @@ async function overhear(about, mode = 'ask') {
   });
   const guest = await visit(context, about, page);
   await guest.finished.first().waitFor();
+  await guest.connected();
   return { guest, slip: (...args) => slip(...args) };
 }
 
@@ -137,6 +138,7 @@ for (const { name: look, wide, options } of looks) {
       await dialog.getByRole('radio', { name: /^Full/ }).check();
       await inspect(guest, `mode-${look}`);
       await press(dialog, 'Use this mode');
+      await dialog.getByText('Let it do everything?').waitFor();
       await inspect(guest, `full-${look}`);
     });
 
@@ -152,6 +154,7 @@ for (const { name: look, wide, options } of looks) {
       await guest.page.goto(`${server.url}/?view=settings`);
       await guest.connected();
       await guest.page.getByRole('button', { name: 'Revoke shell' }).click();
+      await guest.page.getByRole('button', { name: 'Undo revoking shell' }).waitFor();
       await inspect(guest, `settings-${look}`);
       await guest.page.getByRole('button', { name: 'Undo revoking shell' }).click();
     });
@@ -180,21 +183,20 @@ test('every kind of question is answered in its own way', async () => {
   await press(command, 'Allow what is like this');
   await command.waitFor({ state: 'detached' });
   // The answered card took the focus with it, and the next one has it now.
-  const next = card(guest, 'Running make test').getByRole('button', { name: 'Allow', exact: true });
-  await eventually(async () => assert.equal(await next.evaluate((it) => it === document.activeElement), true));
+  await focused(card(guest, 'Running make test').getByRole('button', { name: 'Allow', exact: true }));
 
   const long = card(guest, 'Editing a.md');
   const lines = long.getByRole('group', { name: 'Changes to a.md' }).locator('.line');
   assert.equal(await lines.count(), 20);
   await press(long, 'Show all 49 lines');
-  assert.equal(await lines.count(), 49);
+  await eventually(async () => assert.equal(await lines.count(), 49));
   await press(long, 'Deny');
 
   const form = card(guest, 'Booking a table');
   await press(form, 'Answer');
   await form.getByText('This is needed.').waitFor();
   const name = form.getByRole('textbox', { name: /^Name/ });
-  assert.equal(await name.evaluate((it) => it === document.activeElement), true);
+  await focused(name);
   await name.fill('Nestor');
   await form.getByRole('combobox', { name: /^Seat/ }).selectOption('On the porch');
   await form.getByRole('checkbox', { name: /quiet/ }).check();
@@ -259,7 +261,12 @@ test('what a tool prints is followed, unless the reader has scrolled up', async 
   const rest = () => output.evaluate((it) => it.scrollHeight - it.scrollTop - it.clientHeight);
   await output.getByText('line 99').waitFor();
   await eventually(async () => assert.ok((await rest()) < 2));
-  await output.evaluate((it) => (it.scrollTop = 0));
+  // The page hears of it with the next frame.
+  await output.evaluate(async (it) => {
+    const heard = new Promise((resolve) => it.addEventListener('scroll', resolve, { once: true }));
+    it.scrollTop = 0;
+    await heard;
+  });
   await eventually(async () => assert.equal(await output.evaluate((it) => it.scrollTop), 0));
   print(100, 200);
   await output.getByText('line 199').waitFor();
@@ -350,5 +357,7 @@ test('a hidden page tells the desktop of a new question, once the person has all
   assert.deepEqual(await told(), [], 'neither before it was allowed nor while the page is seen');
   await hide(true);
   await arrive(3);
-  assert.deepEqual(await told(), [['An approval is needed', 'Editing notes/guests.md', all[2].id]]);
+  await eventually(async () =>
+    assert.deepEqual(await told(), [['An approval is needed', 'Editing notes/guests.md', all[2].id]]),
+  );
 });

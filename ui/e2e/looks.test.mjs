@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, afterEach, before, describe, test } from 'node:test';
 import { inspect, looks } from './inspect.mjs';
 import { Server } from './server.mjs';
-import { launch, signIn, visit } from './visit.mjs';
+import { focused, launch, signIn, visit } from './visit.mjs';
 
 let server, browser, remembered, conversation;
 
@@ -55,6 +55,8 @@ for (const { name: look, wide, options } of looks) {
     before(async () => {
       context = await browser.newContext({ storageState: remembered, ...options });
     });
+    // A page that is left open goes on working, and makes the next one slower.
+    afterEach(() => Promise.all(context.pages().map((page) => page.close())));
     after(() => context.close());
 
     test('the start page', async () => {
@@ -81,7 +83,8 @@ for (const { name: look, wide, options } of looks) {
 
     test('a turn at work with a message waiting', async () => {
       const guest = await visit(context, server.url);
-      await guest.say('/slow 50\n/long 200');
+      // Longer than anybody looks at it.
+      await guest.say('/slow 50\n/long 4000');
       await guest.answers.first().waitFor();
       await guest.say('And then tell me about the porch.');
       await guest.log.getByText('Waiting for its turn').waitFor();
@@ -120,9 +123,11 @@ for (const { name: look, wide, options } of looks) {
       await inspect(guest, `palette-${look}`);
       await guest.page.getByRole('combobox', { name: 'Commands' }).fill('shortcuts');
       await guest.page.keyboard.press('Enter');
-      await guest.page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
+      const help = guest.page.getByRole('dialog', { name: 'Shortcuts' });
+      await help.waitFor();
       await inspect(guest, `help-${look}`);
       await guest.page.keyboard.press('Escape');
+      await help.waitFor({ state: 'detached' });
       await guest.page.keyboard.press('Control+k');
       await guest.page.getByRole('combobox', { name: 'Commands' }).fill('new folder');
       await guest.page.keyboard.press('Enter');
@@ -157,7 +162,7 @@ for (const { name: look, wide, options } of looks) {
         await inspect(guest, `drawer-${look}`);
         await guest.page.keyboard.press('Escape');
         await guest.sessions.waitFor({ state: 'hidden' });
-        assert.equal(await menu.evaluate((it) => it === document.activeElement), true);
+        await focused(menu);
       });
     }
   });

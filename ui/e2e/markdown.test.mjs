@@ -36,7 +36,8 @@ after(async () => {
 async function finished(guest) {
   await guest.log.locator('.katex-display').waitFor();
   await guest.log.locator('[data-diagram] img').waitFor();
-  await guest.log.locator('.hljs-keyword').first().waitFor();
+  await eventually(async () => assert.equal(await guest.log.locator('.katex').count(), 3));
+  for (const at of [0, 1]) await guest.log.locator('figure').nth(at).locator('[class^=hljs-]').first().waitFor();
 }
 
 describe('an answer', () => {

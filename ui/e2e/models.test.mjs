@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { SmallModel } from './model.mjs';
+import { held } from './scripted.mjs';
 import { Server } from './server.mjs';
-import { eventually, launch, signIn, visit } from './visit.mjs';
+import { eventually, focused, launch, signIn, visit } from './visit.mjs';
 
 let small, server, browser, remembered, context, guest, model;
 
@@ -38,7 +39,8 @@ async function choose(name) {
   await guest.page.getByRole('option', { name }).click();
 }
 
-const chosen = async (name) => assert.equal(await model.innerText().then((text) => text.trim()), `Choose model:\n${name}`);
+const chosen = (name) =>
+  eventually(async () => assert.equal((await model.innerText()).trim(), `Choose model:\n${name}`));
 
 test('another model is chosen in the header, and answers with the whole past before it', async () => {
   await enter();
@@ -60,10 +62,30 @@ test('another model is chosen in the header, and answers with the whole past bef
     ['Hello there', 'Who is there?'],
   );
   await guest.page.reload();
-  await eventually(() => chosen('small (box)'));
+  await chosen('small (box)');
   await choose('Demo (built in)');
   await guest.ask('And who is there now?');
   assert.equal(small.asked.at(-1), asked, 'it was not asked again');
+});
+
+test('a message does not overtake the choice of who answers it', async () => {
+  await enter();
+  const { gate, open } = held();
+  const order = [];
+  await context.route('**/api/sessions/*', async (route) => {
+    if (route.request().method() === 'PATCH') await gate;
+    await route.continue();
+  });
+  guest.page.on('response', (it) => it.request().method() === 'PATCH' && order.push('chosen'));
+  guest.page.on('request', (it) => it.url().endsWith('/messages') && order.push('said'));
+  await choose('small');
+  await guest.say('Who is there?');
+  await guest.log.getByRole('article', { name: 'You, sending' }).waitFor();
+  open();
+  await guest.finished.nth(1).getByText('The small one heard: Who is there?').waitFor();
+  assert.deepEqual(order, ['chosen', 'said']);
+  await guest.idle();
+  await context.unrouteAll({ behavior: 'wait' });
 });
 
 test('a model that is gone is not kept, and the reason is shown', async () => {
@@ -78,7 +100,7 @@ test('a model that is gone is not kept, and the reason is shown', async () => {
   await enter();
   await choose('Away');
   await guest.page.getByRole('alert').filter({ hasText: 'Unknown model: gone/away' }).waitFor();
-  await eventually(() => chosen('Demo (built in)'));
+  await chosen('Demo (built in)');
   guest.foresee(/400/);
   await context.unrouteAll({ behavior: 'wait' });
 });
@@ -87,8 +109,6 @@ test('a model is found by a few letters and chosen by keyboard', async () => {
   await enter();
   await model.focus();
   const search = guest.page.getByRole('combobox', { name: 'Search models' });
-  const focused = (what) =>
-    eventually(async () => assert.equal(await what.evaluate((it) => it === document.activeElement), true));
   const open = async () => {
     await focused(model);
     await guest.page.keyboard.press('Enter');
@@ -102,11 +122,11 @@ test('a model is found by a few letters and chosen by keyboard', async () => {
   await open();
   await search.fill('BOX sma');
   await guest.page.keyboard.press('Enter');
-  await eventually(() => chosen('small (box)'));
+  await chosen('small (box)');
   await open();
   await guest.page.keyboard.press('ArrowUp');
   await guest.page.keyboard.press('Enter');
-  await eventually(() => chosen('Demo (built in)'));
+  await chosen('Demo (built in)');
 });
 
 test('what the session and its last turn used can be looked up', async () => {
@@ -116,9 +136,11 @@ test('what the session and its last turn used can be looked up', async () => {
   const used = guest.page.getByRole('dialog', { name: 'What was used' });
   await used.getByText(/full: .* of 100k tokens/).waitFor();
   const cells = (name) => used.getByRole('row', { name }).getByRole('cell').allInnerTexts();
-  const [turn, session] = [await cells('Last turn'), await cells('Whole session')];
-  assert.equal(turn.length, 3);
-  assert.notDeepEqual(turn, session);
+  await eventually(async () => {
+    const [turn, session] = [await cells('Last turn'), await cells('Whole session')];
+    assert.deepEqual([turn.length, session.length], [3, 3]);
+    assert.notDeepEqual(turn, session);
+  });
 });
 
 test('how full the context is stands in the header', async () => {
@@ -139,7 +161,7 @@ test('the past is summed up on request, and can be read', async () => {
   await guest.page.reload();
   await line.waitFor();
   await line.locator('summary').click();
-  assert.deepEqual(await guest.told(), told);
+  await eventually(async () => assert.deepEqual(await guest.told(), told));
   await guest.ask('And on we go');
 });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { Server } from './server.mjs';
-import { eventually, launch, signIn, visit } from './visit.mjs';
+import { eventually, focused, launch, signIn, visit } from './visit.mjs';
 
 let server, browser, remembered, context, guest, palette;
 
@@ -76,7 +76,7 @@ test('the arrow keys choose, Escape closes, and the focus is where it was', asyn
   assert.equal(await palette.getAttribute('aria-activedescendant'), await chosen.getAttribute('id'));
   await press('Escape');
   await palette.waitFor({ state: 'detached' });
-  await eventually(async () => assert.equal(await guest.box.evaluate((it) => it === document.activeElement), true));
+  await focused(guest.box);
 });
 
 test('letters are letters while one writes, and shortcuts otherwise', async () => {
@@ -104,10 +104,15 @@ test('letters are letters while one writes, and shortcuts otherwise', async () =
 test('the help lists every shortcut that the commands have', async () => {
   await leaveField();
   await press('?');
-  const rows = await guest.page.getByRole('dialog').getByRole('row').allInnerTexts();
+  const help = guest.page.getByRole('dialog', { name: 'Shortcuts' });
+  await help.getByRole('row').first().waitFor();
+  const rows = await help.getByRole('row').allInnerTexts();
   await press('Escape');
+  await help.waitFor({ state: 'detached' });
   await press('Control+k');
-  const keys = await guest.page.locator('[role=option]:has(kbd)').allInnerTexts();
+  const offered = guest.page.locator('[role=option]:has(kbd)');
+  await offered.first().waitFor();
+  const keys = await offered.allInnerTexts();
   const name = (text) => text.split(/[\n\t]/)[0].replace('…', '');
   const helped = new Set(rows.map(name));
   assert.deepEqual(
@@ -158,6 +163,9 @@ test('the skip link leads past the list', async () => {
   );
   await skip.focus();
   await press('Enter');
+  await focused(guest.page.locator('main'));
   await press('Tab');
-  assert.equal(await guest.page.evaluate(() => document.querySelector('main')?.contains(document.activeElement)), true);
+  await eventually(async () =>
+    assert.equal(await guest.page.evaluate(() => document.activeElement?.closest('main')?.id), 'content'),
+  );
 });

@@ -7,7 +7,7 @@ import { inspect, looks } from './inspect.mjs';
 import { png } from './png.mjs';
 import { ScriptedModel } from './scripted.mjs';
 import { Server } from './server.mjs';
-import { eventually, launch, signIn, visit } from './visit.mjs';
+import { eventually, focused, launch, signIn, visit } from './visit.mjs';
 
 const red = { name: 'red.png', mimeType: 'image/png', buffer: png(160, 120, [180, 60, 30]) };
 const blue = { name: 'blue.png', mimeType: 'image/png', buffer: png(120, 160, [40, 90, 150]) };
@@ -43,14 +43,18 @@ async function enter() {
 
 const names = () => waiting.evaluateAll((all) => all.map((it) => /** @type {HTMLImageElement} */ (it).alt));
 
+/** Picks files, and waits until the page has read them. */
 async function pick(...files) {
+  const before = await waiting.count();
   const chooser = guest.page.waitForEvent('filechooser');
   await guest.page.getByRole('button', { name: 'Add pictures' }).click();
   await (await chooser).setFiles(files);
+  await eventually(async () => assert.equal(await waiting.count(), before + files.length));
 }
 
 /** Makes the events that a browser makes when files come from outside. */
 async function bring(event, files) {
+  await guest.box.waitFor();
   const given = files.map(({ name, mimeType, buffer }) => ({ name, mimeType, bytes: [...buffer] }));
   await guest.page.evaluate(
     ({ event, given }) => {
@@ -65,11 +69,11 @@ async function bring(event, files) {
   );
 }
 
-/** Whether pictures have really come, not only their frames. */
-const loaded = (pictures) =>
+/** Whether so many pictures have really come, not only their frames. */
+const loaded = (pictures, count) =>
   eventually(async () => {
     const widths = await pictures.evaluateAll((all) => all.map((it) => it.naturalWidth));
-    assert.ok(widths.length > 0 && widths.every((width) => width > 0), `widths are ${widths}`);
+    assert.ok(widths.length === count && widths.every((width) => width > 0), `widths are ${widths}`);
   });
 
 test('pictures are picked, several at once, one stays behind, and the rest is sent and shown', async () => {
@@ -77,15 +81,13 @@ test('pictures are picked, several at once, one stays behind, and the rest is se
   await pick(red, blue);
   await eventually(async () => assert.deepEqual(await names(), ['red.png', 'blue.png']));
   await guest.page.getByRole('button', { name: 'Remove red.png' }).click();
-  assert.deepEqual(await names(), ['blue.png']);
+  await eventually(async () => assert.deepEqual(await names(), ['blue.png']));
   await pick(red);
   await guest.ask('What is this?');
   assert.equal(await waiting.count(), 0);
-  await loaded(guest.mine.getByRole('img'));
-  assert.equal(await guest.mine.getByRole('img').count(), 2);
+  await loaded(guest.mine.getByRole('img'), 2);
   await guest.page.reload();
-  await loaded(guest.mine.getByRole('img'));
-  assert.equal(await guest.mine.getByRole('img').count(), 2);
+  await loaded(guest.mine.getByRole('img'), 2);
 });
 
 test('a picture is pasted', async () => {
@@ -98,7 +100,7 @@ test('pictures are dropped anywhere, and the page says that they may be', async 
   await guest.page.getByText('Drop pictures here').waitFor();
   await bring('drop', [red, blue]);
   await eventually(async () => assert.deepEqual(await names(), ['red.png', 'blue.png']));
-  assert.equal(await guest.page.getByText('Drop pictures here').count(), 0);
+  await guest.page.getByText('Drop pictures here').waitFor({ state: 'detached' });
 });
 
 test('what is no picture, or too much, is refused in words, and the rest is taken', async () => {
@@ -130,22 +132,21 @@ test('a message with a picture is said again with its picture', async () => {
   await guest.log.getByRole('button', { name: 'Try again' }).click();
   await guest.finished.getByText('I see better.').waitFor();
   await guest.idle();
-  await loaded(guest.mine.getByRole('img'));
-  assert.equal(await guest.mine.getByRole('img').count(), 1);
+  await loaded(guest.mine.getByRole('img'), 1);
 });
 
 test('a picture that a tool returned is shown, larger on demand, also by keyboard', async () => {
   model.will({ calls: [{ name: 'read_file', args: { path: 'plan.png' } }] }, 'There it is.');
   await guest.ask('Show me the plan');
   const small = guest.log.getByRole('button', { name: /^Show .* larger$/ });
-  await loaded(small.getByRole('img'));
+  await loaded(small.getByRole('img'), 1);
   await small.focus();
   await guest.page.keyboard.press('Enter');
   const large = guest.page.getByRole('dialog');
-  await loaded(large.getByRole('img'));
+  await loaded(large.getByRole('img'), 1);
   await guest.page.keyboard.press('Escape');
   await large.waitFor({ state: 'detached' });
-  assert.equal(await small.evaluate((it) => it === document.activeElement), true, 'the focus is back');
+  await focused(small);
 });
 
 for (const { name: look, options } of looks) {
@@ -156,16 +157,16 @@ for (const { name: look, options } of looks) {
     model.will({ calls: [{ name: 'read_file', args: { path: 'plan.png' } }] }, 'There it is.');
     await pick(red, blue);
     await guest.ask('What are these, and what is the plan?');
-    await loaded(guest.log.getByRole('img'));
+    await loaded(guest.log.getByRole('img'), 3);
     await bring('drop', [red, blue, { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('x') }]);
-    await loaded(waiting);
+    await loaded(waiting, 2);
     await inspect(guest, `pictures-${look}`);
     await bring('dragenter', [red]);
     await guest.page.getByText('Drop pictures here').waitFor();
     await inspect(guest, `dropping-${look}`);
     await bring('drop', []);
     await guest.log.getByRole('button', { name: /^Show .* larger$/ }).last().click();
-    await loaded(guest.page.getByRole('dialog').getByRole('img'));
+    await loaded(guest.page.getByRole('dialog').getByRole('img'), 1);
     await inspect(guest, `picture-${look}`);
   });
 }

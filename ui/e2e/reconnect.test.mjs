@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { inspect, looks } from './inspect.mjs';
 import { Server } from './server.mjs';
-import { deadServer, eventually, launch, signIn, visit } from './visit.mjs';
+import { deadServer, eventually, launch, signIn, Visit, visit } from './visit.mjs';
 
 let server, browser, context, guest;
 
@@ -41,7 +41,7 @@ test('a conversation survives a killed server and goes on', async () => {
   assert.deepEqual(await guest.told(), told, 'it stays readable meanwhile');
   await server.restart();
   await guest.connected();
-  assert.deepEqual(await guest.told(), told);
+  await eventually(async () => assert.deepEqual(await guest.told(), told));
   await guest.ask('After the crash');
   assert.deepEqual(await guest.mine.allInnerTexts(), ['Before the crash', 'After the crash']);
   await showsWhatTheServerKnows();
@@ -76,7 +76,7 @@ async function delivered(visitor, texts) {
   await eventually(async () => assert.deepEqual(await said(visitor.page), texts));
   await visitor.idle();
   await eventually(async () => assert.deepEqual(await visitor.mine.allInnerTexts(), texts));
-  assert.equal(await visitor.log.getByText(/Not sent|Sending/).count(), 0);
+  await eventually(async () => assert.equal(await visitor.log.getByText(/Not sent|Sending/).count(), 0));
 }
 
 test('a message sent while the server is away waits, says why, and is said once when it is back', async () => {
@@ -130,7 +130,10 @@ test('what was written outlives the page it was written on', async () => {
   guest.foresee(/./);
   await guest.page.reload().catch(() => 'nobody is there');
   await server.restart();
-  guest = await visit(context, address, guest.page);
+  guest = new Visit(guest.page);
+  // Of what went before, the browser may complain late.
+  guest.foresee(deadServer);
+  await guest.page.goto(address);
   await delivered(guest, ['Before the crash', 'One for later', 'Two for later']);
   await guest.page.reload();
   await delivered(guest, ['Before the crash', 'One for later', 'Two for later']);

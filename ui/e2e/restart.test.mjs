@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Server } from './server.mjs';
-import { eventually, launch, signIn, visit } from './visit.mjs';
+import { deadServer, eventually, launch, signIn, visit } from './visit.mjs';
 
 let server, browser;
 
@@ -19,7 +19,8 @@ test('a restart is asked for, waits for the turn, and loses nobody', async () =>
   const context = await browser.newContext({ storageState: await signIn(browser, server) });
   const guest = await visit(context, server.url);
   // Until the server is back, the browser complains of every attempt.
-  guest.foresee(/WebSocket|ERR_CONNECTION|Failed to load resource/);
+  guest.foresee(deadServer);
+  guest.foresee(/Failed to load resource/);
   await guest.ask('Hello');
   const before = server.log.match(/stopping/g)?.length ?? 0;
   await guest.say('/tool restart_server {"delay":1}');

@@ -85,8 +85,17 @@ export class Server {
     await ended;
   }
 
-  async restart() {
-    await this.start(new URL(this.url).host);
+  /** Where it was; somebody else may have borrowed its port for a moment. */
+  async restart(sandbox = '127.0.0.1:0') {
+    const { host } = new URL(this.url);
+    for (let attempts = 0; ; attempts += 1) {
+      try {
+        return await this.start(host, sandbox);
+      } catch (error) {
+        if (attempts === 20 || !/in use/i.test(String(error))) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 250));
+      }
+    }
   }
 
   async end() {
@@ -108,7 +117,8 @@ function firstLines(child, count) {
       if (lines.push(line) === count) accept(lines);
     });
     child.on('error', reject);
-    child.on('exit', (code) => reject(new Error(`it ended with ${code}`)));
+    // Only then has all been heard that it had to say.
+    child.on('close', (code) => reject(new Error(`it ended with ${code}`)));
   });
 }
 

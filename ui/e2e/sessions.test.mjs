@@ -4,7 +4,7 @@ import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { Server } from './server.mjs';
-import { eventually, launch, signIn, visit } from './visit.mjs';
+import { eventually, focused, launch, signIn, visit } from './visit.mjs';
 
 let server, browser, remembered, context, guest, porch;
 
@@ -69,7 +69,7 @@ test('a session begins in the folder and with the model that were chosen', async
   await guest.ask('On the porch');
   await row('On the porch').waitFor();
   await guest.sessions.getByRole('button', { name: 'Begin in porch' }).click();
-  assert.equal(await dialog.getByLabel('Folder').inputValue(), porch);
+  await eventually(async () => assert.equal(await dialog.getByLabel('Folder').inputValue(), porch));
 });
 
 test('sessions are found by what they are called, where they work and what was said first', async () => {
@@ -86,7 +86,9 @@ test('sessions are found by what they are called, where they work and what was s
   await search.fill('nothing like it');
   await guest.page.getByText('No session matches “nothing like it”.').waitFor();
   await search.fill('poem');
+  await row('A poem about rain').waitFor();
   await search.press('ArrowDown');
+  await focused(row('A poem about rain'));
   await guest.page.keyboard.press('Enter');
   await guest.mine.getByText('A poem about rain').waitFor();
   await search.press('Escape');
@@ -99,16 +101,18 @@ test('a session is renamed from the list, and the focus returns', async () => {
   await guest.page.getByRole('textbox', { name: 'Name' }).fill('Something');
   await guest.page.getByRole('textbox', { name: 'Name' }).press('Enter');
   await row('Something').waitFor();
-  await eventually(async () =>
-    assert.equal(await row('Something').evaluate((it) => it === document.activeElement), true),
-  );
+  await focused(row('Something'));
 });
 
 test('deleted sessions come back while there is time, several at once', async () => {
+  const { clock } = guest.page;
+  await clock.install();
   for (const name of ['Keep me', 'Lose me']) {
     await guest.sessions.getByRole('button', { name: 'New session' }).click();
     await guest.ask(name);
   }
+  // The time to think twice stands still, however slow this machine is.
+  await clock.pauseAt(Date.now() + 10_000);
   await options('Keep me', 'Delete');
   await options('Lose me', 'Delete');
   await gone('Keep me');
@@ -117,7 +121,9 @@ test('deleted sessions come back while there is time, several at once', async ()
   assert.ok((await names()).includes('Lose me'), 'it is not gone yet');
   await guest.page.getByRole('button', { name: 'Undo deleting Keep me' }).click();
   await row('Keep me').waitFor();
+  await clock.resume();
   await guest.mine.getByText('Keep me').waitFor();
+  await clock.fastForward(8_000);
   await toast('Deleted “Lose me”.').waitFor({ state: 'detached' });
   await eventually(async () => assert.ok(!(await names()).includes('Lose me')));
   assert.ok((await names()).includes('Keep me'));
@@ -150,7 +156,7 @@ test('back and forward go between sessions and places, and what belongs to other
   await guest.page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
   await guest.sessions.getByRole('link', { name: 'Settings' }).click();
   await guest.page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
-  assert.match(await guest.page.title(), /Settings · Megaron$/);
+  await eventually(async () => assert.match(await guest.page.title(), /Settings · Megaron$/));
   await row('On the porch').click();
   await guest.mine.getByText('On the porch').waitFor();
   await guest.page.goBack();

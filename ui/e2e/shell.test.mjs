@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { Server } from './server.mjs';
-import { launch, signIn, visit } from './visit.mjs';
+import { deadServer, launch, signIn, visit } from './visit.mjs';
 
 let server, browser, remembered, context, guest;
 
@@ -66,6 +66,8 @@ test('the page can be installed', async () => {
 test('without the server the frame opens and says so, and all is well when the server is back', async () => {
   await guest.ask('Before the lights went out');
   await kept();
+  guest.foresee(deadServer);
+  guest.foresee(/Failed to load/);
   await server.kill();
   await guest.page.reload();
   await guest.page
@@ -77,7 +79,6 @@ test('without the server the frame opens and says so, and all is well when the s
   await server.restart();
   await guest.connected();
   await guest.mine.getByText('Before the lights went out').waitFor();
-  guest.foresee(/ERR_CONNECTION|WebSocket|Failed to load/);
 });
 
 test('nothing of what is said is kept by the worker', async () => {

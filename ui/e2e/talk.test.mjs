@@ -67,7 +67,54 @@ test('copying works where the page has no secure address', async () => {
   await guest.log.getByRole('button', { name: 'Copied' }).waitFor();
   await guest.box.focus();
   await guest.page.keyboard.press('Control+V');
-  assert.equal(await guest.box.inputValue(), 'Words to take along.');
+  await eventually(async () => assert.equal(await guest.box.inputValue(), 'Words to take along.'));
+});
+
+test('a second tab shows the same, also while it is being written', async () => {
+  const { gate, open } = held();
+  model.will({ pieces: ['Slowly', ', slowly.'], gate }, 'Again.');
+  await guest.say('Take your time');
+  await guest.answers.first().waitFor();
+  const second = await visit(context, guest.page.url());
+  await second.answers.getByText('Slowly').waitFor();
+  await eventually(async () => assert.deepEqual(await second.told(), await guest.told()));
+  open();
+  await Promise.all([guest, second].map((it) => it.finished.getByText('Slowly, slowly.').waitFor()));
+  await Promise.all([guest.idle(), second.idle()]);
+  await eventually(async () => assert.deepEqual(await second.told(), await guest.told()));
+  await second.ask('And again');
+  await eventually(async () => assert.deepEqual(await guest.told(), await second.told()));
+});
+
+test('a message sent while the model works waits and is answered next', async () => {
+  const { gate, open } = held();
+  model.will({ pieces: ['Slowly', ', slowly.'], gate }, 'You next.');
+  await guest.say('Take your time');
+  await guest.answers.first().waitFor();
+  await guest.say('Me next');
+  await guest.log.getByText('Waiting for its turn').waitFor();
+  open();
+  await guest.finished.nth(1).getByText('You next.').waitFor();
+  await guest.idle();
+  assert.deepEqual(await guest.mine.allInnerTexts(), ['Take your time', 'Me next']);
+  assert.equal(await guest.log.getByText('Waiting for its turn').count(), 0);
+});
+
+test('an answer that came while another session was on show is marked as new until it is seen', async () => {
+  const { gate, open } = held();
+  model.will({ pieces: ['Slowly', ', slowly.'], gate });
+  await guest.say('Take your time');
+  await guest.answers.first().waitFor();
+  const address = guest.page.url();
+  await guest.sessions.getByRole('button', { name: 'New session' }).click();
+  await guest.log.getByText('What shall we do?').waitFor();
+  open();
+  const mark = guest.sessions.locator(`a[href="${new URL(address).pathname}${new URL(address).search}"]`);
+  await mark.getByText('new answer').waitFor();
+  await mark.click();
+  await guest.finished.first().waitFor();
+  await guest.sessions.getByRole('button', { name: 'New session' }).click();
+  await mark.getByText('new answer').waitFor({ state: 'detached' });
 });
 
 test('a message that waits is taken back before its turn, also after a reload', async () => {
@@ -116,7 +163,7 @@ test('a message is edited and said again, and what followed is gone, also after 
   await eventually(async () => assert.deepEqual(await second.mine.allInnerTexts(), ['One, but better']));
   await guest.page.reload();
   await guest.finished.getByText('Better answer.').waitFor();
-  assert.deepEqual(await guest.mine.allInnerTexts(), ['One, but better']);
+  await eventually(async () => assert.deepEqual(await guest.mine.allInnerTexts(), ['One, but better']));
   assert.equal(await guest.answers.count(), 1);
 });
 
@@ -205,6 +252,7 @@ test('who spoke in place of the person is named', async () => {
   await guest.ask('Hello');
   await post({ prompt: 'Time to water the plants', source: 'scheduler', scheduleSlug: 'daily' });
   await guest.log.getByRole('article', { name: 'From the schedule daily' }).waitFor();
+  await guest.finished.nth(1).waitFor();
   await guest.idle();
   await post({ prompt: 'Somebody pressed a button', source: 'applet', appletSlug: 'board' });
   await guest.log.getByRole('article', { name: 'From the applet board' }).waitFor();
@@ -214,7 +262,8 @@ test('who spoke in place of the person is named', async () => {
   await guest.log.getByRole('article', { name: 'From another agent' }).waitFor();
   await guest.finished.nth(3).waitFor();
   await guest.idle();
-  assert.equal(await guest.log.getByRole('button', { name: 'Try again' }).count(), 0, 'it is not ours to say again');
+  const again = guest.log.getByRole('button', { name: 'Try again' });
+  await eventually(async () => assert.equal(await again.count(), 0, 'it is not ours to say again'));
   assert.equal(await guest.log.getByRole('button', { name: 'Edit message' }).count(), 1);
 });
 

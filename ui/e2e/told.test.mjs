@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { SmallModel } from './model.mjs';
 import { Server } from './server.mjs';
-import { eventually, launch, signIn, visit } from './visit.mjs';
+import { eventually, focused, launch, signIn, visit } from './visit.mjs';
 
 let small, server, browser, remembered, context, guest, button, dialog, words;
 
@@ -60,7 +60,7 @@ test('what the person writes is saved, and heeded from the next turn on', async 
   await dialog.getByText('16 characters').waitFor();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await closed();
-  assert.equal(await button.evaluate((it) => it === document.activeElement), true, 'the focus is back');
+  await focused(button);
   await guest.ask('How are you?');
   assert.match(small.asked.at(-1).messages[0].content, /# From the person\n\nAnswer in verse\./);
   await button.click();
@@ -78,7 +78,7 @@ test('it is used by keyboard alone, and Escape does not throw away what was writ
   await words.waitFor();
   await guest.page.keyboard.press('Escape');
   await closed();
-  assert.equal(await button.evaluate((it) => it === document.activeElement), true, 'the focus is back');
+  await focused(button);
   await guest.page.keyboard.press('Enter');
   await words.focus();
   await guest.page.keyboard.type('Half a thou');
@@ -87,6 +87,7 @@ test('it is used by keyboard alone, and Escape does not throw away what was writ
   assert.equal(await words.inputValue(), 'Half a thou');
   await dialog.getByRole('button', { name: 'Cancel' }).press('Enter');
   await closed();
+  await focused(button);
   await guest.page.keyboard.press('Enter');
   await words.waitFor();
   assert.equal(await words.inputValue(), '', 'nothing was saved');

@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { chromium } from 'playwright-core';
 
+/** How long anything is waited for, in milliseconds: long, as only what fails takes that long. */
+const PATIENCE = 30_000;
+
 const quiet = [
   '--disable-gpu',
   '--disable-quic',
@@ -17,6 +20,25 @@ export function launch() {
     executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
     args: ['--no-sandbox', ...quiet],
   });
+}
+
+/** How many times slower than it could the browser is to run the page: `MEGARON_E2E_SLOW=3` shakes out races. */
+const slowness = Number(process.env.MEGARON_E2E_SLOW ?? 1);
+
+/** @type {WeakMap<object, Promise<any>>} */
+const brakes = new WeakMap();
+
+async function slowDown(page, rate = slowness) {
+  if (!(slowness > 1)) return;
+  if (!brakes.has(page)) brakes.set(page, page.context().newCDPSession(page));
+  await (await brakes.get(page)).send('Emulation.setCPUThrottlingRate', { rate });
+}
+
+/** Does something that would only take longer on a slow page. */
+export async function unhurried(page, act) {
+  await slowDown(page, 1);
+  await act();
+  await slowDown(page);
 }
 
 /** Signs in once and gives back what the browser must remember for further visits. */
@@ -43,7 +65,7 @@ export class Visit {
 
   constructor(page) {
     this.page = page;
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(PATIENCE);
     page.on('console', (message) => message.type() === 'error' && this.#heard.push(message.text()));
     page.on('pageerror', (error) => this.#heard.push(String(error)));
     this.box = page.getByRole('textbox', { name: 'Message' });
@@ -72,6 +94,8 @@ export class Visit {
 
   /** Says something and waits until it has been answered whole. */
   async ask(text) {
+    // What was said before is there, or that there is nothing: only then can answers be counted.
+    await this.log.locator('article, h2').first().waitFor();
     const before = await this.finished.count();
     await this.say(text);
     await this.finished.nth(before).waitFor();
@@ -98,14 +122,20 @@ export class Visit {
 /** Opens a page of a context as a visit. */
 export async function visit(context, address, page) {
   page ??= await context.newPage();
+  await slowDown(page);
   const guest = new Visit(page);
   await page.goto(address);
   return guest;
 }
 
+/** Waits until somebody has the focus. */
+export function focused(what) {
+  return eventually(async () => assert.equal(await what.evaluate((it) => it === document.activeElement), true));
+}
+
 /** Tries an assertion until it holds; its last failure is the test's. */
-export async function eventually(assertion, patience = 20_000) {
-  const deadline = Date.now() + patience;
+export async function eventually(assertion) {
+  const deadline = Date.now() + PATIENCE;
   for (;;) {
     try {
       return await assertion();

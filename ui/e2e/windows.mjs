@@ -1,6 +1,6 @@
 // The windows beside the conversation, as a person and as whatever is in them sees them.
 import assert from 'node:assert/strict';
-import axe from 'axe-core';
+import { reachable } from './inspect.mjs';
 
 export class Windows {
   constructor(guest) {
@@ -46,12 +46,6 @@ export class Windows {
 }
 
 /** Nothing in the frame may shut anybody out either. */
-export async function inspectInside(frame) {
-  await frame.evaluate(axe.source);
-  const { violations } = await frame.evaluate(() => /** @type {any} */ (window).axe.run());
-  const serious = violations.filter((it) => ['serious', 'critical'].includes(it.impact));
-  assert.deepEqual(
-    serious.map((it) => `${it.id}: ${it.nodes.map((node) => node.html).join(' ')}`),
-    [],
-  );
+export function inspectInside(frame) {
+  return reachable(frame);
 }

@@ -74,6 +74,9 @@ async function inside(title) {
   return frame;
 }
 
+/** A file comes to hold this text. */
+const holds = (text, ...parts) => eventually(async () => assert.equal(await readFile(at(...parts), 'utf8'), text));
+
 async function allow(what) {
   const approvals = guest.page.getByRole('region', { name: 'Approvals' });
   await approvals.getByText(what).first().waitFor();
@@ -125,12 +128,14 @@ describe('files', () => {
     const files = await inside('Files');
     const names = () => files.locator('#list .name').allTextContents();
     await files.getByText('4 entries').waitFor();
-    assert.deepEqual(await names(), ['house', 'notes', 'pictures', 'guests.txt']);
+    const shows = (...all) => eventually(async () => assert.deepEqual(await names(), all));
+    const isAt = (path) => eventually(() => assert.equal(param('path'), path));
+    await shows('house', 'notes', 'pictures', 'guests.txt');
     await files.getByRole('link', { name: /notes/ }).click();
     await files.getByText('2 entries').waitFor();
-    assert.equal(param('path'), 'notes');
+    await isAt('notes');
     await files.getByLabel('Sort by').selectOption('size');
-    assert.deepEqual(await names(), ['long.txt', 'list.md']);
+    await shows('long.txt', 'list.md');
     await files.getByRole('searchbox', { name: 'Search this folder' }).fill('LIST');
     await files.getByText('One entry').waitFor();
     await agentSees('entries', ['list.md']);
@@ -147,7 +152,7 @@ describe('files', () => {
     await files.getByRole('link', { name: /pictures/ }).click();
     await files.getByRole('link', { name: /b-hall/ }).click();
     await inside('Pictures');
-    assert.equal(param('path'), 'pictures/b-hall.svg');
+    await isAt('pictures/b-hall.svg');
   });
 
   test('that are not there are spoken of plainly', async () => {
@@ -169,15 +174,17 @@ describe('the editor', () => {
     const editor = await inside('Editor');
     const text = editor.getByRole('textbox', { name: 'Text' });
     await eventually(async () => assert.match(await text.inputValue(), /olives/));
-    assert.equal(await editor.locator('#numbers').textContent(), '1\n2\n3\n4\n5\n6');
-    assert.equal(await editor.getByRole('button', { name: 'Save' }).isDisabled(), true);
+    await eventually(async () => {
+      assert.equal(await editor.locator('#numbers').textContent(), '1\n2\n3\n4\n5\n6');
+      assert.equal(await editor.getByRole('button', { name: 'Save' }).isDisabled(), true);
+    });
     await text.fill('# List\n\n- figs\n');
     await editor.getByText('unsaved').waitFor();
     await text.press('Control+s');
     await allow('The applet Editor wants to write files');
     await editor.getByText('Saved.').waitFor();
-    assert.equal(await readFile(at('notes', 'list.md'), 'utf8'), '# List\n\n- figs\n');
-    assert.equal(await editor.getByText('unsaved').isVisible(), false);
+    await holds('# List\n\n- figs\n', 'notes', 'list.md');
+    await editor.getByText('unsaved').waitFor({ state: 'hidden' });
     await agentSees('text', '# List\n\n- figs\n');
     await agentSets({ replaceText: '# List\n\n- honey\n', goToLine: 3 });
     await editor.getByText('The agent put new text here').waitFor();
@@ -185,7 +192,7 @@ describe('the editor', () => {
     await agentSees('line', 3);
     await editor.getByRole('button', { name: 'Save' }).click();
     await editor.getByText('Saved.').waitFor();
-    assert.equal(await readFile(at('notes', 'list.md'), 'utf8'), '# List\n\n- honey\n');
+    await holds('# List\n\n- honey\n', 'notes', 'list.md');
   });
 
   test('shows what others write, and loses nothing of the person’s', async () => {
@@ -203,7 +210,7 @@ describe('the editor', () => {
     await editor.getByRole('button', { name: 'Keep mine' }).click();
     await allow('The applet Editor wants to write files');
     await editor.getByText('Saved.').waitFor();
-    assert.equal(await readFile(at('notes', 'shared.txt'), 'utf8'), 'mine\r\n');
+    await holds('mine\r\n', 'notes', 'shared.txt');
     await text.fill('lost\n');
     await writeFile(at('notes', 'shared.txt'), 'theirs again\r\n');
     await editor.getByRole('button', { name: 'Show theirs' }).click();
@@ -251,7 +258,7 @@ describe('the editor', () => {
     await again.getByRole('button', { name: 'Save' }).click();
     await allow('The applet Editor wants to write files');
     await again.getByText('Saved.').waitFor();
-    assert.equal(await readFile(at('notes', 'fresh', 'file.txt'), 'utf8'), 'new');
+    await holds('new', 'notes', 'fresh', 'file.txt');
   });
 });
 
@@ -514,7 +521,8 @@ test('an applet comes to be in a conversation, and both see what the other does'
   await agentSets({ count: 41 });
   await eventually(async () => assert.equal(await tally.locator('#count').textContent(), '41'));
   await makes(write('script.js', script('Come in')));
-  await eventually(async () => (await inside('Tally')).getByRole('button', { name: 'Come in' }).click({ timeout: 1000 }));
+  const anew = guest.page.getByRole('region', { name: 'Tally', exact: true }).frameLocator('iframe');
+  await anew.getByRole('button', { name: 'Come in' }).click();
   await agentSees('count', 42);
   await agentSees('greeting', 'Come in');
 });

@@ -60,6 +60,7 @@ export class Hall {
   private threads = new Threads({
     explain: (error) => this.explain(error),
     created: (session) => this.roster.created(session),
+    settled: () => this.choosing,
     made: (thread) => thread === this.shown && this.go(thread.id, this.view),
   });
   /** What is known of the session on show, or of the one that is about to be made. */
@@ -70,6 +71,8 @@ export class Hall {
   private observing: ReturnType<typeof setTimeout> | undefined;
   private leaving = new Set<string>();
   private looks = 0;
+  /** Who answers and what it may do, on its way to the server: no message may overtake it. */
+  private choosing: Promise<unknown> = Promise.resolve();
   private noted = '';
   private connection = new Connection({
     link: (link, wait = 0) => this.linked(link, wait),
@@ -167,8 +170,8 @@ export class Hall {
   /** Says something in place of an earlier message; what followed that is left out of the conversation from then on. */
   async resay(said: Said & { at: number }, text: string): Promise<boolean> {
     const id = this.current;
-    const images = Promise.all(said.pictures.map(({ url }) => api.picture(url)));
-    const again = images.then((images) => api.say(id, { prompt: text, images, replaces: said.at }, api.newKey()));
+    const pictures = Promise.all(said.pictures.map(({ url }) => api.picture(url)));
+    const again = Promise.all([pictures, this.choosing]).then(([images]) => api.say(id, { prompt: text, images, replaces: said.at }, api.newKey()));
     return this.wish(again);
   }
 
@@ -202,13 +205,17 @@ export class Hall {
   /** From the next message on, this model answers. */
   async choose(id: string, model: string) {
     this.roster.chose(id, model);
-    if (!(await this.wish(api.choose(id, model)))) await this.refresh();
+    const chosen = this.wish(api.choose(id, model));
+    this.choosing = Promise.all([this.choosing, chosen]);
+    if (!(await chosen)) await this.refresh();
   }
 
   /** From the next call of a tool on, this is what needs leave. */
   async permit(id: string, mode: Mode) {
     this.roster.moded(id, mode);
-    await this.wish(api.setMode(id, mode));
+    const permitted = this.wish(api.setMode(id, mode));
+    this.choosing = Promise.all([this.choosing, permitted]);
+    await permitted;
     await this.refresh();
   }
 

@@ -17,6 +17,8 @@ export interface Host {
   explain(error: unknown): string;
   /** A session was made to write to. */
   created(session: CreatedAnswer): void;
+  /** What was chosen for a session before this has reached the server, or never will. */
+  settled(): Promise<unknown>;
   /** What was the start page's has become this session's. */
   made(thread: Thread): void;
 }
@@ -90,6 +92,7 @@ export class Threads {
       this.made(sessionId, created.sessionId);
       sessionId = created.sessionId;
     }
+    await this.host.settled();
     return api.say(sessionId, { prompt: letter.text, images: letter.images ?? [] }, letter.key);
   }
 
