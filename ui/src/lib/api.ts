@@ -20,6 +20,7 @@ import type {
   Verdict,
   WelcomeAnswer,
 } from './wire';
+import { words } from './words';
 
 /** By this name others learn where an answer was given. */
 export const HERE = 'the page';
@@ -111,7 +112,7 @@ export const unqueue = (id: string, key: string) => ask('DELETE', `${session(id)
 /** A picture that the server keeps, as it would be sent. */
 export async function picture(url: string): Promise<string> {
   const response = await fetch(url);
-  if (!response.ok) throw new Refused(response.status, 'A picture of this message is no longer there.');
+  if (!response.ok) throw new Refused(response.status, words.errors.pictureGone);
   return asData(await response.blob());
 }
 

@@ -84,7 +84,7 @@ export const commands: Command[] = [
     shape: 'stop',
     keys: '.',
     when: ({ hall }) => hall.busy,
-    run: ({ hall }) => void hall.stop(),
+    run: ({ hall }) => void hall.wishes.stop(),
   },
   {
     id: 'copy',
@@ -129,7 +129,7 @@ export const commands: Command[] = [
     shape: 'fold',
     keys: 'u',
     when: (it) => inSession(it) && !it.hall.busy,
-    run: ({ hall }) => void hall.sumUp(hall.current),
+    run: ({ hall }) => void hall.wishes.sumUp(hall.current),
   },
   {
     id: 'delete',
@@ -177,7 +177,7 @@ function inThis({ hall }: Shell): Command[] {
       hint: meaning,
       group: 'session',
       shape: 'shield',
-      run: () => void hall.permit(id, mode),
+      run: () => void hall.wishes.permit(id, mode),
     }));
   const models = hall.roster.models
     .filter((it) => it.id !== hall.session?.model)
@@ -187,7 +187,7 @@ function inThis({ hall }: Shell): Command[] {
       hint: model.id,
       group: 'models',
       shape: 'spark',
-      run: () => void hall.choose(id, model.id),
+      run: () => void hall.wishes.choose(id, model.id),
     }));
   return [...permits, ...models];
 }
