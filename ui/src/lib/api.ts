@@ -4,12 +4,14 @@ import type {
   Approval,
   CreatedAnswer,
   EventsAnswer,
+  FindingsAnswer,
   FrameOffer,
   FrameTicket,
   Grant,
   ListedModel,
   LogLine,
   Mode,
+  OpenTask,
   OutputAnswer,
   Preferences,
   PromptAnswer,
@@ -60,6 +62,12 @@ export const state = (id: string) => ask<StateAnswer>('GET', `${session(id)}/sta
 /** A page of a session's past: what came before a number, or the newest. */
 export const events = (id: string, before?: number, limit = 200) =>
   ask<EventsAnswer>('GET', `${session(id)}/events?limit=${limit}${before === undefined ? '' : `&before=${before}`}`);
+/** Where words were said, from the newest on, in a stretch of the session that ends before a number. */
+export const search = (id: string, sought: string, before?: number) => {
+  const on = before === undefined ? '' : `&before=${before}`;
+  return ask<FindingsAnswer>('GET', `${session(id)}/search?q=${encodeURIComponent(sought)}${on}`);
+};
+export const tasks = () => ask<{ tasks: OpenTask[] }>('GET', '/api/tasks');
 /** From here on this browser must log in again. */
 export const signOut = () => ask('POST', '/logout');
 

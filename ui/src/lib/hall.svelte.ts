@@ -18,7 +18,7 @@ import { Roster } from './roster.svelte';
 import type { Wish } from './rows';
 import type { Thread } from './thread.svelte';
 import { Threads } from './threads';
-import type { Completed, EventFrame, GlobalEvent } from './wire';
+import type { Completed, EventFrame, Finding, GlobalEvent } from './wire';
 
 export class Hall {
   readonly pulse = new Pulse();
@@ -41,6 +41,10 @@ export class Hall {
   scheduled = $state(0);
   session = $derived(this.roster.find(this.current));
   busy = $derived(this.session?.isBusy ?? false);
+  /** What waits for the person in the session on show. */
+  asked = $derived(this.current ? this.inbox.of(this.current) : []);
+  /** The place in the conversation that the person wants to see. */
+  sought = $state.raw<Finding>();
 
   private threads = new Threads({
     explain: (error) => this.explain(error),
@@ -122,6 +126,13 @@ export class Hall {
       .catch((error: unknown) => this.explain(error));
   }
 
+  /** Goes to a place in the conversation on show. */
+  seek(finding: Finding) {
+    this.frames.uncover();
+    this.visit('chat');
+    this.sought = finding;
+  }
+
   /** A session is gone. */
   forget(id: string) {
     this.threads.forget(id);
@@ -147,6 +158,7 @@ export class Hall {
     this.frames.turn(id);
     this.wishes.trouble = '';
     this.attention.turn();
+    this.sought = undefined;
     this.shown = this.threads.of(id);
     this.connection.unfollow();
     if (!id) return;

@@ -78,6 +78,23 @@ export const commands: Command[] = [
   },
   ...places,
   {
+    id: 'find',
+    name: words.palette.find,
+    group: 'session',
+    shape: 'search',
+    keys: 'f',
+    when: inSession,
+    run: (it) => it.ask({ what: 'find', sessionId: it.hall.current }),
+  },
+  {
+    id: 'news',
+    name: words.palette.news,
+    group: 'go',
+    shape: 'bell',
+    keys: 'g n',
+    run: (it) => it.ask({ what: 'news' }),
+  },
+  {
     id: 'stop',
     name: words.palette.stop,
     group: 'session',

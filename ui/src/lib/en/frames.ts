@@ -27,6 +27,10 @@ export const frames = {
   again: 'Start again',
   failed: (why: string) => `This could not be opened: ${why}`,
   unreachable: 'the server cannot be reached',
+  noOrigin:
+    'Windows cannot be shown at an IPv6 address. Come by a name or an IPv4 address instead, or start the server with --sandbox-origin, which gives windows an address of their own.',
+  mixed:
+    'This page came over https, and its windows would come over http, which browsers refuse. Start the server with --sandbox-origin, which gives windows an https address of their own.',
   flooding: 'This window was stopped because it sent far too many messages.',
   moved: 'The server shows windows from another address since it was started again.',
   reload: 'Reload the page',

@@ -4,9 +4,11 @@ import { chat, log } from './chat';
 import { composer, connection } from './composer';
 import { docs } from './docs';
 import { errors } from './errors';
+import { find } from './find';
 import { frames } from './frames';
 import { models } from './models';
 import { navigation } from './navigation';
+import { news } from './news';
 import { help, palette } from './palette';
 import { schedules } from './schedules';
 import { sessions } from './sessions';
@@ -23,6 +25,7 @@ export const en = {
   connection,
   docs,
   errors,
+  find,
   forms,
   frames,
   help,
@@ -30,6 +33,7 @@ export const en = {
   models,
   modes,
   navigation,
+  news,
   palette,
   schedules,
   sessions,

@@ -16,6 +16,8 @@ export const palette = {
   begin: 'New session',
   beginIn: 'New session with folder and model…',
   search: 'Search sessions',
+  find: 'Search this session…',
+  news: 'What is new',
   next: 'Next session in the list',
   previous: 'Previous session in the list',
   write: 'Write a message',
