@@ -338,7 +338,7 @@ async fn what_a_frame_has_asked_goes_with_the_frame() {
     assert_eq!((one, two), (gone.clone(), gone));
     assert_eq!(
         (&settled["approvalId"], &settled["verdict"], &settled["by"]),
-        (&asked["id"], &json!("withdrawn"), &json!("whoever asked is gone"))
+        (&asked["approval"]["id"], &json!("withdrawn"), &json!("whoever asked is gone"))
     );
     assert_eq!(house.get("/api/approvals").await.1, json!({ "approvals": [] }));
 }
