@@ -48,7 +48,7 @@ afterEach(async () => {
   assert.deepEqual(complaints, [], 'the console complained');
 });
 
-const narrow = looks.find((look) => !look.wide).options;
+const narrow = looks.find((look) => !look.wide)?.options;
 const approvals = () => guest.page.getByRole('region', { name: 'Approvals' });
 
 /** Lets the agent of the session on show write a file, without leaving the window. */
