@@ -28,15 +28,17 @@ export class Server {
   /**
    * @param {string} config what `config.toml` says
    * @param {(server: Server) => Promise<unknown>} prepare what is to be done before it starts
+   * @param {string} listen where it listens
+   * @param {string} sandbox where the content of frames is served
    */
-  static async fresh(config = '', prepare = async () => {}) {
+  static async fresh(config = '', prepare = async () => {}, listen = '127.0.0.1:0', sandbox = '127.0.0.1:0') {
     const server = new Server(await mkdtemp(join(tmpdir(), 'megaron-e2e-')));
     await mkdir(join(server.home, 'data'), { mode: 0o700 });
     await writeFile(join(server.home, 'data', 'config.toml'), config);
     await mkdir(join(server.workspace, 'notes'), { recursive: true });
     await writeFile(join(server.workspace, 'guests.txt'), 'Nestor\nTelemachus\n');
     await prepare(server);
-    await server.start('127.0.0.1:0');
+    await server.start(listen, sandbox);
     return server;
   }
 

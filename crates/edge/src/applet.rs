@@ -216,6 +216,7 @@ fn told(news: &News, key: &AppletKey, heard_by: &Speaker) -> Option<Value> {
 
 impl Drop for Shown {
     fn drop(&mut self) {
+        self.capability.end();
         let listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(listening) = listening {
             listening.abort();

@@ -40,6 +40,12 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message)
     }
 
+    /// The page was reached in a way in which no frame can be.
+    pub fn no_frame_origin() -> Self {
+        let text = "frames need a host name or an IPv4 address: come by one of those instead";
+        Self::new(StatusCode::BAD_REQUEST, "NO_FRAME_ORIGIN", text)
+    }
+
     pub fn unauthorized() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "Authentication required")
     }

@@ -2,6 +2,7 @@
 
 pub mod allowance;
 pub mod board;
+pub mod origin;
 pub mod outbox;
 pub mod routes;
 pub mod tenant;
@@ -23,6 +24,7 @@ use uuid::Uuid;
 use crate::{applet::capability::Capability, keys::secret, sandbox::site::Site};
 use allowance::Allowance;
 use board::Board;
+use origin::FrameOrigin;
 use outbox::Outbox;
 use tenant::{Said, Speaker, Tenant};
 
@@ -36,6 +38,8 @@ pub struct Frames {
     tenants: Vec<Arc<dyn Tenant>>,
     /// Where the other origin is, if there is one.
     address: OnceLock<SocketAddr>,
+    /// What it is reached by, where a proxy has a name for it.
+    named: Option<FrameOrigin>,
     table: Mutex<HashMap<Uuid, Frame>>,
 }
 
@@ -101,11 +105,12 @@ pub enum HearError {
 }
 
 impl Frames {
-    pub fn new(host: Arc<Host>) -> Self {
+    pub fn new(host: Arc<Host>, named: Option<FrameOrigin>) -> Self {
         Self {
             clock: host.ports.clock.clone(),
             tenants: vec![Arc::new(Board::new(host))],
             address: OnceLock::new(),
+            named,
             table: Mutex::default(),
         }
     }
@@ -117,12 +122,19 @@ impl Frames {
     }
 
     /// The origin of frames for a page that was reached by this `Host`, if it can be named in a
-    /// policy: addresses of the sixth version cannot.
+    /// policy: addresses of the sixth version cannot. One with a name of its own always can.
     pub fn origin(&self, host: &str) -> Option<String> {
+        let port = self.address.get()?.port();
+        if let Some(named) = &self.named {
+            return Some(named.to_string());
+        }
         let name = crate::auth::without_port(host);
         let plain = |it: u8| it.is_ascii_alphanumeric() || it == b'.' || it == b'-';
-        let port = self.address.get()?.port();
         (!name.is_empty() && name.bytes().all(plain)).then(|| format!("http://{name}:{port}"))
+    }
+
+    pub fn named(&self) -> Option<&FrameOrigin> {
+        self.named.as_ref()
     }
 
     pub fn is_served(&self) -> bool {

@@ -44,6 +44,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use auth::{Access, Codes, Purpose};
 use caco::clients::Clients;
 use frames::Frames;
+pub use frames::origin::{FrameOrigin, NoOrigin};
 pub use guest::Guest;
 pub use keys::Keys;
 pub use near::{did_you_mean, near};
@@ -60,6 +61,8 @@ pub struct Settings {
     pub commands: Option<Vec<String>>,
     /// Names we answer to besides our address and `localhost`.
     pub allowed_hosts: Vec<String>,
+    /// What the content of frames is reached by, where a proxy has a name for it.
+    pub frame_origin: Option<FrameOrigin>,
     pub max_connections: u32,
     /// How long running turns may take to end when the server is told to stop.
     pub drain: Duration,
@@ -72,6 +75,7 @@ impl Default for Settings {
             data_dir: PathBuf::new(),
             commands: None,
             allowed_hosts: Vec::new(),
+            frame_origin: None,
             max_connections: 1024,
             drain: Duration::from_secs(10),
         }
@@ -147,7 +151,7 @@ impl Edge {
             codes: Codes::default(),
         });
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
-        let frames = Arc::new(Frames::new(host.clone()));
+        let frames = Arc::new(Frames::new(host.clone(), settings.frame_origin.clone()));
         let disk = files::Disk::new(&host.ports.workspace, &settings.data_dir);
         let workspace = host.ports.workspace.clone();
         let shell = shell::Shell::new(settings.commands.clone(), workspace, &settings.data_dir);
@@ -177,7 +181,8 @@ impl Edge {
     /// Serves what is in frames here, on an origin that has nothing of the owner's.
     pub fn with_sandbox(mut self, listener: TcpListener) -> io::Result<Self> {
         let listen = listener.local_addr()?;
-        let (frames, names) = (self.app.frames.clone(), self.settings.allowed_hosts.clone());
+        let (frames, mut names) = (self.app.frames.clone(), self.settings.allowed_hosts.clone());
+        names.extend(frames.named().map(|named| named.name().to_owned()));
         frames.serve_at(listen);
         let api = applet::gate::Gate::new(self.app.clone());
         self.sandbox = Some((listener, Sandbox { frames, listen, names, api }));

@@ -18,7 +18,7 @@ use bytes::Bytes;
 use crate::{
     applet::gate::Gate,
     auth,
-    frames::{Frames, Looked},
+    frames::{Frames, Looked, origin::FrameOrigin},
     page,
 };
 use site::Served;
@@ -72,6 +72,7 @@ async fn serve(State(sandbox): State<Arc<Sandbox>>, request: Request) -> Respons
         return script(&frame.nonce);
     }
     let Some(served) = frame.site.file(&path).await else { return nothing() };
+    let host = sandbox.frames.named().map_or(host, FrameOrigin::authority);
     show(&frame, host, ticket, served)
 }
 

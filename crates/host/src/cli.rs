@@ -100,6 +100,9 @@ pub struct Overrides {
     /// Address to listen on; port 0 picks a free one [default: 127.0.0.1:53000]
     #[arg(long, env = "MEGARON_LISTEN", hide_env_values = true, value_name = "ADDR")]
     pub listen: Option<SocketAddr>,
+    /// Where a proxy has the address of --sandbox-listen: `https://frames.example`
+    #[arg(long, env = "MEGARON_SANDBOX_ORIGIN", hide_env_values = true, value_name = "ORIGIN")]
+    pub sandbox_origin: Option<String>,
     /// How long running turns may take to end when the server is stopped [default: 10]
     #[arg(long, env = "MEGARON_DRAIN", hide_env_values = true, value_name = "SECONDS")]
     pub drain: Option<u64>,

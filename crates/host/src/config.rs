@@ -58,6 +58,8 @@ pub struct Config {
 #[serde(default, deny_unknown_fields)]
 pub struct Server {
     pub listen: SocketAddr,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox_origin: Option<String>,
     pub drain_seconds: u64,
     pub max_connections: NonZeroU32,
 }
@@ -116,6 +118,7 @@ impl Default for Server {
     fn default() -> Self {
         Self {
             listen: (Ipv4Addr::LOCALHOST, 53000).into(),
+            sandbox_origin: None,
             drain_seconds: 10,
             max_connections: const { NonZeroU32::new(1024).unwrap() },
         }
@@ -193,6 +196,9 @@ impl Config {
     pub fn overridden(mut self, by: &Overrides) -> Self {
         if let Some(listen) = by.listen {
             self.server.listen = listen;
+        }
+        if let Some(origin) = &by.sandbox_origin {
+            self.server.sandbox_origin = Some(origin.clone());
         }
         if let Some(drain) = by.drain {
             self.server.drain_seconds = drain;

@@ -121,11 +121,14 @@ impl Rooms {
             }
         });
         let lookout = lookout(config.clone());
+        let frame_origin = config.server.sandbox_origin.as_deref().map(str::parse).transpose();
+        let frame_origin = frame_origin.context("sandbox_origin")?;
         let settings = edge::Settings {
             trust_loopback,
             data_dir: data_dir.clone(),
             commands: config.shell.allow_http.clone(),
             allowed_hosts: config.allowed_hosts,
+            frame_origin,
             max_connections: config.server.max_connections.get(),
             drain,
         };

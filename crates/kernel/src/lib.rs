@@ -8,6 +8,7 @@ mod answer;
 pub mod applets;
 pub mod approvals;
 pub mod ask;
+mod asker;
 pub mod back;
 pub mod budget;
 pub mod compact;

@@ -6,6 +6,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use uuid::Uuid;
 
 use crate::{
+    asker::Asker,
     feed::Following,
     outputs::Embed,
     ports::{Log, StoreError},
@@ -101,9 +102,12 @@ impl Session {
     }
 
     /// Puts a question to the person and waits for what comes of it; `None` if the session is let
-    /// go meanwhile.
+    /// go meanwhile. Who asks from outside any turn withdraws the question by not waiting any longer.
     pub async fn put(&self, question: Question) -> Option<Verdict> {
-        self.ask(|reply| Command::Ask { question, reply }).await.ok()?
+        let asker = Asker::of(self, &question);
+        let verdict = self.ask(|reply| Command::Ask { question, reply }).await;
+        asker.heard_out();
+        verdict.ok()?
     }
 
     /// Settles a question; says whether it was open.

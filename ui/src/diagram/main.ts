@@ -1,5 +1,6 @@
 // Inside the frame apart: draws one diagram after the other and gives back pictures.
 import mermaid from 'mermaid';
+import { words } from '../lib/words';
 
 /** The colours of the page, so that a diagram belongs to it. */
 export interface Look {
@@ -58,7 +59,7 @@ function measured(svg: string): Drawing {
   const holder = document.createElement('div');
   holder.innerHTML = svg;
   const element = holder.querySelector('svg');
-  if (!element) throw new Error('nothing was drawn');
+  if (!element) throw new Error(words.chat.nothingDrawn);
   const { width, height } = element.viewBox.baseVal;
   element.setAttribute('width', String(width));
   element.setAttribute('height', String(height));

@@ -1,4 +1,5 @@
 // An OpenAPI document as a reader wants it: chapters of operations. Pure; resolves references and hides the document's shape.
+import { words } from '../lib/words';
 
 export interface Schema {
   $ref?: string;
@@ -90,23 +91,6 @@ export interface Chapter {
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'];
 
-/** For answers the document itself does not explain. */
-const MEANINGS: Record<string, string> = {
-  200: 'OK',
-  201: 'Created',
-  204: 'Done, with nothing to show',
-  400: 'The request is wrong',
-  401: 'Not signed in',
-  403: 'Not allowed',
-  404: 'Not found',
-  408: 'It took too long',
-  409: 'Not now',
-  413: 'Too large',
-  415: 'Not this kind of content',
-  422: 'Understood, but not possible',
-  500: 'The server failed',
-};
-
 /** Operations by their first tag, in the order the document declares its tags. */
 export function chapters(document: Document): Chapter[] {
   const found = new Map<string, Chapter>();
@@ -117,7 +101,7 @@ export function chapters(document: Document): Chapter[] {
     for (const method of METHODS) {
       const raw = item[method] as RawOperation | undefined;
       if (!raw) continue;
-      const tag = raw.tags?.[0] ?? 'Other';
+      const tag = raw.tags?.[0] ?? words.docs.other;
       const chapter = found.get(tag) ?? { tag, description: '', operations: [] };
       chapter.operations.push(operation(document, path, method, raw, (item.parameters ?? []) as RawParameter[]));
       found.set(tag, chapter);
@@ -128,13 +112,13 @@ export function chapters(document: Document): Chapter[] {
 
 /** Keeps what every word of the query occurs in. */
 export function filtered(all: Chapter[], query: string): Chapter[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const wanted = query.toLowerCase().split(/\s+/).filter(Boolean);
   return all
     .map((chapter) => ({
       ...chapter,
       operations: chapter.operations.filter((it) => {
         const text = `${chapter.tag} ${it.method} ${it.path} ${it.summary} ${it.description}`.toLowerCase();
-        return words.every((word) => text.includes(word));
+        return wanted.every((word) => text.includes(word));
       }),
     }))
     .filter((chapter) => chapter.operations.length > 0);
@@ -164,7 +148,7 @@ function operation(
   const request = raw.requestBody && resolve(document, raw.requestBody);
   const responses = Object.entries(raw.responses ?? {}).map(([status, it]) => {
     const { description, ...rest } = body(resolve(document, it));
-    return { ...rest, status, description: description || (MEANINGS[status] ?? '') };
+    return { ...rest, status, description: description || (words.docs.meanings[status] ?? '') };
   });
   return {
     anchor: `${method}${path}`.replace(/[^a-zA-Z0-9]+/g, '-').replace(/-$/, ''),

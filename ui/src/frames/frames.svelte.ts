@@ -126,6 +126,12 @@ export class Frames {
     this.wanted = this.layout.front;
   }
 
+  /** Lets the conversation be seen, whatever is open beside it. */
+  uncover() {
+    this.shown = false;
+    if (this.layout.maximised) this.change({ ...this.layout, maximised: false });
+  }
+
   /** Brings a window to the front, and leaves the focus where it is. */
   select(key: number) {
     this.change({ ...this.layout, front: key });

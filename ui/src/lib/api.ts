@@ -4,12 +4,14 @@ import type {
   Approval,
   CreatedAnswer,
   EventsAnswer,
+  FindingsAnswer,
   FrameOffer,
   FrameTicket,
   Grant,
   ListedModel,
   LogLine,
   Mode,
+  OpenTask,
   OutputAnswer,
   Preferences,
   PromptAnswer,
@@ -20,6 +22,7 @@ import type {
   Verdict,
   WelcomeAnswer,
 } from './wire';
+import { words } from './words';
 
 /** By this name others learn where an answer was given. */
 export const HERE = 'the page';
@@ -59,6 +62,12 @@ export const state = (id: string) => ask<StateAnswer>('GET', `${session(id)}/sta
 /** A page of a session's past: what came before a number, or the newest. */
 export const events = (id: string, before?: number, limit = 200) =>
   ask<EventsAnswer>('GET', `${session(id)}/events?limit=${limit}${before === undefined ? '' : `&before=${before}`}`);
+/** Where words were said, from the newest on, in a stretch of the session that ends before a number. */
+export const search = (id: string, sought: string, before?: number) => {
+  const on = before === undefined ? '' : `&before=${before}`;
+  return ask<FindingsAnswer>('GET', `${session(id)}/search?q=${encodeURIComponent(sought)}${on}`);
+};
+export const tasks = () => ask<{ tasks: OpenTask[] }>('GET', '/api/tasks');
 /** From here on this browser must log in again. */
 export const signOut = () => ask('POST', '/logout');
 
@@ -111,7 +120,7 @@ export const unqueue = (id: string, key: string) => ask('DELETE', `${session(id)
 /** A picture that the server keeps, as it would be sent. */
 export async function picture(url: string): Promise<string> {
   const response = await fetch(url);
-  if (!response.ok) throw new Refused(response.status, 'A picture of this message is no longer there.');
+  if (!response.ok) throw new Refused(response.status, words.errors.pictureGone);
   return asData(await response.blob());
 }
 

@@ -16,15 +16,9 @@ export interface Lasting {
 
 const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-export const modes: { mode: Mode; name: string; meaning: string }[] = [
-  { mode: 'ask', name: 'Ask', meaning: 'It looks around freely, and asks before it changes anything.' },
-  {
-    mode: 'auto-safe',
-    name: 'Auto-safe',
-    meaning: 'It also edits files in its folder and runs programs locked in there, without asking.',
-  },
-  { mode: 'full', name: 'Full', meaning: 'It does whatever it thinks right, without asking.' },
-];
+export const modes: { mode: Mode; name: string; meaning: string }[] = (['ask', 'auto-safe', 'full'] as const).map(
+  (mode) => ({ mode, ...words.modes.all[mode] }),
+);
 
 export function modeName(mode: Mode): string {
   return modes.find((it) => it.mode === mode)?.name ?? mode;
@@ -51,51 +45,44 @@ export function plain(text: string): string {
 export function asker(caller: string): string {
   const [kind = '', ...rest] = caller.split(':');
   const name = rest.join(':');
-  const known: Record<string, string> = {
-    model: 'the agent',
-    owner: 'you',
-    client: 'another program',
-    widget: `the widget ${name}`,
-    applet: `the applet ${name}`,
-    agent: `the agent ${name}`,
-  };
-  return known[kind] ?? caller;
+  const known: Record<string, (name: string) => string> = words.approvals.who;
+  return Object.hasOwn(known, kind) ? known[kind]!(name) : caller;
 }
 
 /** How long an answer is still waited for. */
 export function left(until: string | undefined, now: number): string {
   if (!until) return '';
   const minutes = (new Date(until).getTime() - now) / 60_000;
-  if (minutes <= 0) return 'time is up';
-  if (minutes < 1) return 'less than a minute left';
-  if (minutes < 90) return `${Math.floor(minutes)} min left`;
-  return `${Math.round(minutes / 60)} h left`;
+  const text = words.approvals.left;
+  if (minutes <= 0) return text.over;
+  if (minutes < 1) return text.little;
+  return minutes < 90 ? text.minutes(Math.floor(minutes)) : text.hours(Math.round(minutes / 60));
 }
 
 /** What came of a question, and where it was answered. */
 export function outcome({ verdict, scope, by }: Completed): string {
-  if (verdict === 'expired') return 'Nobody answered in time, so it was refused';
-  if (verdict === 'withdrawn') return 'No longer asked';
+  if (verdict === 'expired' || verdict === 'withdrawn') return words.approvals.outcome[verdict];
   return `${settled(verdict, scope)} ${where(by)}`;
 }
 
 export function where(by: string): string {
-  if (by === HERE || by === 'the terminal') return `in ${by}`;
-  return by ? `by ${by}` : 'elsewhere';
+  const text = words.approvals.outcome;
+  if (by === HERE || by === 'the terminal') return text.at(by);
+  return by ? text.by(by) : text.elsewhere;
 }
 
 /** How far a grant reaches and how long it holds, beside its tool and its pattern. */
 export function terms({ caller, sessionId, scheduleSlug, expiresAt }: Grant, sessionName: string, now: Date): string {
-  const somewhere = sessionId ? `in “${sessionName}”` : 'in every session';
+  const text = words.approvals.terms;
+  const somewhere = sessionId ? text.inSession(sessionName) : text.inAll;
   const place = scheduleSlug ? words.schedules.inRuns(scheduleSlug) : somewhere;
-  return `for ${asker(caller)}, ${place}, ${expiresAt ? `until ${moment(new Date(expiresAt), now)}` : 'without end'}`;
+  return text.whole(asker(caller), place, expiresAt ? text.until(moment(new Date(expiresAt), now)) : text.endless);
 }
 
 function settled(verdict: Completed['verdict'], scope: Completed['scope']): string {
-  if (verdict === 'denied') return 'Denied';
-  if (verdict === 'answered') return 'Answered';
-  if (scope === 'session') return 'Allowed for this session';
-  return scope === 'always' ? 'Always allowed' : 'Allowed once';
+  const text = words.approvals.outcome;
+  if (verdict === 'denied' || verdict === 'answered') return text[verdict];
+  return scope === 'session' || scope === 'always' ? text[scope] : text.once;
 }
 
 function seconds(length: Length, now: Date): number | undefined {

@@ -3,6 +3,7 @@ import { isDiff } from './diff';
 import { failed } from './explain';
 import type { Answer, Asked, Compaction, Item, Plan, Said, Speaker, Thought, ToolCall } from './items';
 import type { Approval, KnownEvent, NumberedEvent, SessionEvent } from './wire';
+import { words } from './words';
 
 export type * from './items';
 
@@ -330,7 +331,7 @@ function settle(draft: Conversation) {
     if (isOpen(item)) draft.items[at] = { ...item, open: false };
     else if (item.kind === 'tool' && item.state === 'running') draft.items[at] = { ...item, state: 'stopped' };
     else if (item.kind === 'compaction' && item.state === 'running')
-      draft.items[at] = { ...item, state: 'failed', reason: 'it was stopped' };
+      draft.items[at] = { ...item, state: 'failed', reason: words.chat.summing.stopped };
   }
 }
 

@@ -1,5 +1,6 @@
 // Draws diagrams in a frame apart, whose policy lets them bring their styles, and shows them as pictures, in which nothing can run.
 import type { Draw, Look } from '../diagram/main';
+import { words } from './words';
 
 let frame: Promise<Draw> | undefined;
 let queue: Promise<unknown> = Promise.resolve();
@@ -65,7 +66,7 @@ function shelve(key: string, made: Made) {
 function open(): Promise<Draw> {
   const element = document.createElement('iframe');
   element.src = '/diagram.html';
-  element.title = 'Diagrams';
+  element.title = words.chat.diagrams;
   element.tabIndex = -1;
   element.setAttribute('aria-hidden', 'true');
   element.className = 'drawing-room';
@@ -76,7 +77,7 @@ function open(): Promise<Draw> {
       resolve((element.contentWindow as Window & { draw: Draw }).draw);
     };
     addEventListener('message', heard);
-    element.onerror = () => reject(new Error('the drawing program could not be loaded'));
+    element.onerror = () => reject(new Error(words.chat.noDrawing));
   });
   document.body.append(element);
   return ready;

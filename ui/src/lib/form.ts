@@ -1,4 +1,5 @@
 // A form made from a JSON Schema, where the schema is plain enough; pure.
+import { words } from './words';
 
 export interface Field {
   name: string;
@@ -58,7 +59,7 @@ export function filled(
   for (const it of of) {
     const given = values[it.name] ?? '';
     if (given === '') {
-      if (it.required) problems[it.name] = it.kind === 'choice' ? 'Choose one.' : 'This is needed.';
+      if (it.required) problems[it.name] = it.kind === 'choice' ? words.forms.chooseOne : words.forms.needed;
       continue;
     }
     const read = it.kind === 'choice' ? it.options[Number(given)]?.value : it.kind === 'number' ? Number(given) : given;
@@ -74,9 +75,9 @@ export function typed(text: string): { value: Record<string, unknown>; problem: 
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return { value: value as Record<string, unknown>, problem: '' };
-    return { value: {}, problem: 'It must be an object, in braces.' };
+    return { value: {}, problem: words.forms.noObject };
   } catch (error) {
-    return { value: {}, problem: `That is not JSON: ${(error as Error).message}` };
+    return { value: {}, problem: words.forms.noJson((error as Error).message) };
   }
 }
 
@@ -113,19 +114,19 @@ function wrong({ kind, schema, input }: Field, value: unknown): string {
   if (kind !== 'text') return '';
   const text = value as string;
   const { minLength = 0, maxLength = Infinity, pattern } = schema;
-  if (text.length < minLength) return `Write at least ${minLength} characters.`;
-  if (text.length > maxLength) return `Write at most ${maxLength} characters.`;
-  if (input === 'email' && !/^\S+@\S+$/.test(text)) return 'This is not an address for mail.';
-  if (input === 'url' && !URL.canParse(text)) return 'This is not an address. One begins with https://.';
-  if (pattern && !matches(pattern, text)) return `It must be like ${pattern}`;
+  if (text.length < minLength) return words.forms.tooShort(minLength);
+  if (text.length > maxLength) return words.forms.tooLong(maxLength);
+  if (input === 'email' && !/^\S+@\S+$/.test(text)) return words.forms.noMail;
+  if (input === 'url' && !URL.canParse(text)) return words.forms.noAddress;
+  if (pattern && !matches(pattern, text)) return words.forms.unlike(pattern);
   return '';
 }
 
 function wrongNumber({ type, minimum = -Infinity, maximum = Infinity }: Schema, value: number): string {
-  if (!Number.isFinite(value)) return 'This is not a number.';
-  if (type === 'integer' && !Number.isInteger(value)) return 'Write a whole number.';
-  if (value < minimum) return `Write ${minimum} or more.`;
-  return value > maximum ? `Write ${maximum} or less.` : '';
+  if (!Number.isFinite(value)) return words.forms.noNumber;
+  if (type === 'integer' && !Number.isInteger(value)) return words.forms.noInteger;
+  if (value < minimum) return words.forms.tooSmall(minimum);
+  return value > maximum ? words.forms.tooLarge(maximum) : '';
 }
 
 /** A pattern that cannot be read here is left to whoever asked. */

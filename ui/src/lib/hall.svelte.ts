@@ -1,12 +1,16 @@
 // The page's state: which session is shown and what is known of it. It relays between server and components, and decides nothing.
-import { address, read, type View } from './address';
-import * as api from './api';
-import { appletIn, asContext, followed, withApplet, type AppletPlace } from '../applets/address';
 import { Frames } from '../frames/frames.svelte';
 import { Relay } from '../frames/relay';
+import type { View } from './address';
+import * as api from './api';
 import { Connection, type Link } from './connection';
-import { resumed, settled, type Said } from './conversation';
+import { resumed, settled } from './conversation';
 import { explain } from './explain';
+import { Attention } from './hall/attention.svelte';
+import { Intake } from './hall/intake';
+import { Pulse } from './hall/pulse.svelte';
+import { Way } from './hall/way.svelte';
+import { Wishes } from './hall/wishes.svelte';
 import { numbered } from './history';
 import { Inbox } from './inbox.svelte';
 import { Notifier } from './notify.svelte';
@@ -14,66 +18,44 @@ import { Roster } from './roster.svelte';
 import type { Wish } from './rows';
 import type { Thread } from './thread.svelte';
 import { Threads } from './threads';
-import { arranged, type Told } from './told';
-import type { Completed, EventFrame, GlobalEvent, Mode, StateAnswer } from './wire';
-import { words } from './words';
-
+import type { Completed, EventFrame, Finding, GlobalEvent } from './wire';
 
 export class Hall {
-  roster = new Roster((error) => this.explain(error));
-  notifier = new Notifier((sessionId) => this.open(sessionId));
-  inbox = new Inbox({
+  readonly pulse = new Pulse();
+  readonly roster = new Roster((error) => this.explain(error));
+  readonly notifier = new Notifier((sessionId) => this.open(sessionId));
+  readonly inbox = new Inbox({
     rang: (approval) => this.notifier.tell(approval),
     refused: (error) => this.explain(error),
   });
   private relay = new Relay((text) => this.connection.pass(text));
   /** The windows beside the conversation. */
-  frames = new Frames(this.relay);
-  link = $state<Link>('connecting');
+  readonly frames = new Frames(this.relay);
+  readonly wishes = new Wishes(this);
+  readonly attention = new Attention(this);
+  private way = new Way(this.frames, {
+    shows: (id) => this.show(id),
+    stays: () => this.attention.observeIfNew(),
+  });
   /** Counts the news of schedules: whoever shows them looks again. */
   scheduled = $state(0);
-  /** When the link is tried again, while it is down. */
-  retryAt = $state(0);
-  /** The browser says that there is no network; a server on this machine does not mind. */
-  offline = $state(!navigator.onLine);
-  /** What the page shows beside the list of sessions. */
-  view = $state<View>('chat');
-  signedOut = $state(false);
-  /** Why the last wish could not be granted. */
-  trouble = $state('');
-  /** The session on show; empty on the start page. */
-  current = $state('');
-  /** Messages that wait on the server but were sent from another page. */
-  elsewhere = $state(0);
-  /** What the session has used and how full its context is, once the server has said. */
-  standing = $state.raw<StateAnswer>();
   session = $derived(this.roster.find(this.current));
   busy = $derived(this.session?.isBusy ?? false);
-
-  /** Why nothing can be sent now, if nothing can. */
-  hindrance = $derived.by(() => {
-    if (this.signedOut) return words.connection.isSignedOut;
-    if (this.link !== 'waiting') return '';
-    return this.offline ? words.connection.isOffline : words.connection.isAway;
-  });
+  /** What waits for the person in the session on show. */
+  asked = $derived(this.current ? this.inbox.of(this.current) : []);
+  /** The place in the conversation that the person wants to see. */
+  sought = $state.raw<Finding>();
 
   private threads = new Threads({
     explain: (error) => this.explain(error),
     created: (session) => this.roster.created(session),
-    settled: () => this.choosing,
-    made: (thread) => thread === this.shown && this.go(thread.id, this.view),
+    settled: () => this.wishes.choosing,
+    made: (thread) => thread === this.shown && this.way.go(thread.id, this.view),
   });
   /** What is known of the session on show, or of the one that is about to be made. */
   shown = $state.raw(this.threads.of(''));
   conversation = $derived(this.shown.conversation);
-  private incoming: EventFrame[] = [];
-  private flushing = false;
-  private observing: ReturnType<typeof setTimeout> | undefined;
-  private leaving = new Set<string>();
-  private looks = 0;
-  /** Who answers and what it may do, on its way to the server: no message may overtake it. */
-  private choosing: Promise<unknown> = Promise.resolve();
-  private noted = '';
+  private intake = new Intake((frames) => this.shown.hear(numbered(frames)));
   private connection = new Connection({
     link: (link, wait = 0) => this.linked(link, wait),
     following: () => this.again(),
@@ -82,30 +64,28 @@ export class Hall {
     frame: (word) => this.relay.heard(word),
   });
 
+  /** The session on show; empty on the start page. */
+  get current(): string {
+    return this.way.current;
+  }
+
+  /** What the page shows beside the list of sessions. */
+  get view(): View {
+    return this.way.view;
+  }
+
   start() {
-    addEventListener('popstate', () => this.arrive());
-    addEventListener('click', (event) => this.followLink(event));
-    this.frames.went = (place, mode) => this.mark(place, mode);
-    addEventListener('online', () => this.online(true));
-    addEventListener('offline', () => this.online(false));
+    this.pulse.start(() => this.tryNow());
     addEventListener('visibilitychange', () => {
       if (document.hidden) return;
       this.connection.wake();
-      this.observeIfNew();
+      this.attention.observeIfNew();
     });
-    this.arrive();
-    this.welcomeApp();
+    this.way.start();
     this.connection.start();
     this.threads.start();
     void this.refresh();
     void this.inbox.refresh();
-  }
-
-  /** Opens what `?app=` asks for, once. */
-  private welcomeApp() {
-    const app = new URLSearchParams(location.search).get('app') ?? '';
-    if (app) history.replaceState(null, '', address(this.current, this.view));
-    this.frames.start(app);
   }
 
   /** Does not wait any longer for the server to come back. */
@@ -114,45 +94,14 @@ export class Hall {
     this.threads.patience.wake();
   }
 
-  /** A link to an applet opens it here, wherever in the page the link is. */
-  private followLink(event: MouseEvent) {
-    const place = followed(event);
-    if (!place) return;
-    event.preventDefault();
-    this.mark(place, 'push');
-    this.arrive();
-    this.frames.wanted = this.frames.layout.front;
-  }
-
-  /** Lets the address say which applet is shown. */
-  private mark(place: AppletPlace | undefined, mode: 'push' | 'replace') {
-    const to = withApplet(location.search, place);
-    if (to === location.pathname + location.search) return;
-    if (mode === 'push') history.pushState(null, '', to);
-    else history.replaceState(null, '', to);
-  }
-
-  /** Notes for the agent what the person is looking at, where that is something else than before. */
-  private noteApplet(id: string) {
-    const { applet } = this.frames;
-    if (!applet) return;
-    const items = asContext({ slug: applet.id, params: applet.params ?? {} }).slice(0, 10);
-    const note = JSON.stringify([id, items]);
-    if (note === this.noted) return;
-    this.noted = note;
-    // Without it the agent asks the applet itself.
-    api.noteApplet(id, items).catch(() => {});
-  }
-
   /** Goes to a session, or to the start page when there is no id. */
   open(id: string) {
-    if (id === this.current && this.view === 'chat') return;
-    this.go(id, 'chat');
+    this.way.open(id);
   }
 
   /** Goes to another part of the page; the session stays at hand. */
   visit(view: View) {
-    if (view !== this.view) this.go(this.current, view);
+    this.way.visit(view);
   }
 
   /** Sends what was written; on the start page this is what makes the session. */
@@ -167,21 +116,6 @@ export class Hall {
     this.send(text, model, images);
   }
 
-  /** Says something in place of an earlier message; what followed that is left out of the conversation from then on. */
-  async resay(said: Said & { at: number }, text: string): Promise<boolean> {
-    const id = this.current;
-    const pictures = Promise.all(said.pictures.map(({ url }) => api.picture(url)));
-    const again = Promise.all([pictures, this.choosing]).then(([images]) => api.say(id, { prompt: text, images, replaces: said.at }, api.newKey()));
-    return this.wish(again);
-  }
-
-  /** Takes back a message that waits on the server. */
-  async takeBack(key: string) {
-    if (await this.wish(api.unqueue(this.current, key))) this.discard(key);
-    // It may have been taken up, or taken back elsewhere.
-    await this.look();
-  }
-
   discard(key: string) {
     this.threads.discard(key);
   }
@@ -193,105 +127,45 @@ export class Hall {
       .catch((error: unknown) => this.explain(error));
   }
 
-  async stop() {
-    await this.wish(api.cancel(this.current));
+  /** Goes to a place in the conversation on show. */
+  seek(finding: Finding) {
+    this.frames.uncover();
+    this.visit('chat');
+    this.sought = finding;
   }
 
-  async rename(id: string, name: string) {
-    this.roster.renamed(id, name);
-    await this.wish(api.rename(id, name));
-  }
-
-  /** From the next message on, this model answers. */
-  async choose(id: string, model: string) {
-    this.roster.chose(id, model);
-    const chosen = this.wish(api.choose(id, model));
-    this.choosing = Promise.all([this.choosing, chosen]);
-    if (!(await chosen)) await this.refresh();
-  }
-
-  /** From the next call of a tool on, this is what needs leave. */
-  async permit(id: string, mode: Mode) {
-    this.roster.moded(id, mode);
-    const permitted = this.wish(api.setMode(id, mode));
-    this.choosing = Promise.all([this.choosing, permitted]);
-    await permitted;
-    await this.refresh();
-  }
-
-  async sumUp(id: string) {
-    let started = true;
-    const asked = api.compact(id).then((answer) => (started = answer.started));
-    if ((await this.wish(asked)) && !started) this.trouble = 'There is nothing to sum up now.';
-  }
-
-  /** What the agent of a session is told. Why not, if not, is for whoever asked. */
-  told(id: string): Promise<Told> {
-    return this.answered(api.told(id).then(arranged));
-  }
-
-  /** Replaces what the person tells every agent. */
-  async instruct(text: string) {
-    await this.answered(api.instruct(text));
-  }
-
-  /** What it gives back is why a session could not be deleted, if it could not. */
-  async remove(id: string): Promise<string> {
-    // What is on its way out is not looked at any more.
-    this.leaving.add(id);
-    try {
-      await api.remove(id);
-    } catch (error) {
-      // Somebody else was quicker, and that is as good.
-      if (!(error instanceof api.Refused && error.status === 404)) {
-        this.leaving.delete(id);
-        return this.explain(error);
-      }
-    }
+  /** A session is gone. */
+  forget(id: string) {
     this.threads.forget(id);
     this.roster.removed(id);
     if (this.current === id) this.open('');
-    return '';
   }
 
-  /** Makes a session with what was chosen for it, and goes there. Why not, if not, is for whoever asked. */
-  async beginWith(chosen: api.Chosen) {
-    const created = await this.answered(api.begin(chosen));
-    this.roster.created(created);
-    this.open(created.sessionId);
-    await this.refresh();
+  async refresh() {
+    await this.roster.refresh();
+    this.attention.observeIfNew();
+    if (!this.busy) this.settle();
+    await this.attention.look();
   }
 
-  private go(id: string, view: View) {
-    // An applet belongs to its session; one that was opened before there was any comes along.
-    const stays = id === this.current || this.current === '' || !appletIn(location.search);
-    history.pushState(null, '', address(id, view, stays ? location.search : ''));
-    this.arrive();
-  }
-
-  /** Shows what the address says. */
-  private arrive() {
-    const { sessionId: id, view } = read(location.search);
-    this.view = view;
-    if (id !== this.current || id === '') this.show(id);
-    else this.observeIfNew();
-    const applet = appletIn(location.search);
-    if (applet) this.frames.visit(applet);
+  /** Why something was not granted, in words; and whether one must sign in. */
+  explain(error: unknown): string {
+    if (error instanceof api.Refused && error.status === 401) this.pulse.signedOut = true;
+    return explain(error);
   }
 
   private show(id: string) {
-    this.flush();
-    this.current = id;
+    this.intake.flush();
     this.frames.turn(id);
-    this.trouble = '';
-    this.elsewhere = 0;
-    this.standing = undefined;
+    this.wishes.trouble = '';
+    this.attention.turn();
+    this.sought = undefined;
     this.shown = this.threads.of(id);
     this.connection.unfollow();
     if (!id) return;
     void this.begin(this.shown);
-    this.observeIfNew();
-    void this.look();
+    this.attention.observeIfNew();
+    void this.attention.look();
   }
 
   /** Gets the newest part of what is on show, and listens from there on. */
@@ -311,64 +185,50 @@ export class Hall {
 
   /** A subscription begins, perhaps not the first. */
   private again() {
-    this.flush();
+    this.intake.flush();
     this.shown.change(resumed);
   }
 
   private heard(frame: EventFrame) {
     const { event, seq } = frame;
     if (event.type === 'caco.reload' && seq === undefined) location.reload();
-    if (event.type === 'session.idle') this.observeSoon();
-    if (event.type === 'user.message' && this.elsewhere > 0) void this.look();
+    if (event.type === 'session.idle') this.attention.observeSoon();
+    if (event.type === 'user.message' && this.attention.elsewhere > 0) void this.attention.look();
     if (event.type === 'session.mode_changed') void this.roster.refresh();
     if (event.type === 'permission.completed') this.inbox.completed(event.data as Completed);
-    this.incoming.push(frame);
-    if (this.flushing) return;
-    // Events are folded once per drawn frame; a hidden page draws none, so a timer stands in.
-    this.flushing = true;
-    if (document.hidden) setTimeout(() => this.flush(), 200);
-    else requestAnimationFrame(() => this.flush());
-  }
-
-  private flush() {
-    this.flushing = false;
-    const frames = this.incoming;
-    this.incoming = [];
-    if (frames.length > 0) this.shown.hear(numbered(frames));
+    this.intake.push(frame);
   }
 
   private news(event: GlobalEvent) {
-    if (event.type === 'session.listChanged') void this.refresh();
-    // News were missed, or a session went with all that waited in it.
-    if (event.type === 'session.listChanged' && ['changed', 'deleted'].includes(event.data.reason))
-      void this.inbox.refresh();
+    if (event.type === 'session.listChanged') this.listed(event.data);
     if (event.type === 'schedule.changed') this.scheduled += 1;
-    if (event.type === 'session.listChanged' && event.data.reason === 'deleted')
-      this.threads.forget(event.data.sessionId);
     if (event.type === 'applet.changed') this.frames.refresh();
     if (event.type === 'approvals.changed') this.inbox.changed(event.data.sessionId, event.data.open);
-    if (event.type !== 'session.busy') return;
-    const { sessionId, isBusy } = event.data;
+    if (event.type === 'session.busy') this.turned(event.data);
+  }
+
+  private listed({ reason, sessionId }: { reason: string; sessionId: string }) {
+    void this.refresh();
+    // News were missed, or a session went with all that waited in it.
+    if (reason === 'changed' || reason === 'deleted') void this.inbox.refresh();
+    if (reason === 'deleted') this.threads.forget(sessionId);
+  }
+
+  /** A session began to work, or rests again. */
+  private turned({ sessionId, isBusy }: { sessionId: string; isBusy: boolean }) {
     this.roster.busy(sessionId, isBusy);
     const session = this.roster.find(sessionId);
     // The first message gives a session its summary, and nothing else announces that.
     if (isBusy && session && !session.name && !session.summary) void this.refresh();
-    if (!isBusy && sessionId === this.current) this.noteApplet(sessionId);
     if (isBusy || sessionId !== this.current) return;
-    this.settle(sessionId);
-    void this.look();
-  }
-
-  private online(is: boolean) {
-    this.offline = !is;
-    this.tryNow();
+    this.way.noteApplet();
+    this.settle();
+    void this.attention.look();
   }
 
   private linked(link: Link, wait: number) {
-    this.link = link;
-    this.retryAt = Date.now() + wait;
+    this.pulse.linked(link, wait);
     if (link === 'open') {
-      this.signedOut = false;
       this.relay.again();
       this.shown.refused = false;
       this.threads.patience.wake();
@@ -381,72 +241,10 @@ export class Hall {
     void this.inbox.refresh();
   }
 
-  private async refresh() {
-    await this.roster.refresh();
-    this.observeIfNew();
-    if (!this.busy) this.settle(this.current);
-    await this.look();
-  }
-
-  private settle(id: string) {
-    if (id !== this.current) return;
-    this.elsewhere = 0;
-    this.flush();
+  /** The session on show rests. */
+  private settle() {
+    this.attention.elsewhere = 0;
+    this.intake.flush();
     this.shown.change(settled);
-  }
-
-  private observeIfNew() {
-    if (this.session?.isUnobserved) this.observeSoon();
-  }
-
-  /** Soon, not at once: a replay tells of many turns that ended, and one request is enough for all. */
-  private observeSoon() {
-    const id = this.current;
-    clearTimeout(this.observing);
-    if (document.hidden || this.view !== 'chat') return;
-    this.observing = setTimeout(() => {
-      if (!this.roster.find(id) || this.leaving.has(id)) return;
-      // Not seen after all is no harm: the next turn or the next visit asks again.
-      api.observe(id).catch((error: unknown) => this.explain(error));
-    }, 100);
-  }
-
-  /** Asks how the session on show stands. */
-  private async look() {
-    const id = this.current;
-    if (!this.session || this.leaving.has(id)) return;
-    const look = (this.looks += 1);
-    const known = this.shown.conversation.waiting.length;
-    // Without an answer, what was known is as good as nothing.
-    const standing = await api.state(id).catch(() => undefined);
-    // A later look knows better.
-    if (look !== this.looks || id !== this.current) return;
-    this.standing = standing;
-    this.elsewhere = this.busy ? Math.max(0, (standing?.queued ?? 0) - known) : 0;
-  }
-
-  private async answered<T>(request: Promise<T>): Promise<T> {
-    try {
-      return await request;
-    } catch (error) {
-      throw new Error(this.explain(error), { cause: error });
-    }
-  }
-
-  private async wish(request: Promise<unknown>): Promise<boolean> {
-    this.trouble = '';
-    try {
-      await request;
-      return true;
-    } catch (error) {
-      this.trouble = this.explain(error);
-      return false;
-    }
-  }
-
-  /** Why something was not granted, in words; and whether one must sign in. */
-  explain(error: unknown): string {
-    if (error instanceof api.Refused && error.status === 401) this.signedOut = true;
-    return explain(error);
   }
 }

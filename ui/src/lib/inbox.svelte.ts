@@ -2,6 +2,7 @@
 import * as api from './api';
 import { outcome } from './approvals';
 import type { Approval, Completed, Ruling } from './wire';
+import { words } from './words';
 
 /** Something that went without this page having answered it. */
 export interface Note {
@@ -19,6 +20,7 @@ export interface Doorbell {
 }
 
 const NOTED = 12_000;
+const { notes } = words.approvals;
 
 export class Inbox {
   waiting = $state.raw<Approval[]>([]);
@@ -64,7 +66,7 @@ export class Inbox {
     const approval = this.waiting.find((it) => it.id === done.approvalId);
     if (!approval) return;
     this.settle(approval.id);
-    if (!this.answering.has(approval.id)) this.note(approval, `${approval.title}: ${lower(outcome(done))}.`, false);
+    if (!this.answering.has(approval.id)) this.note(approval, notes.ended(approval.title, outcome(done)), false);
   }
 
   /** Answers; what it gives back is why that did not work, if it did not. */
@@ -73,13 +75,13 @@ export class Inbox {
     try {
       await api.decide(approval.id, ruling);
       this.settle(approval.id);
-      this.spoken = `${approval.title}: your answer was taken.`;
+      this.spoken = notes.taken(approval.title);
       return '';
     } catch (error) {
       const gone = error instanceof api.Refused && (error.status === 409 || error.status === 404);
       if (!gone) return this.bell.refused(error);
       this.settle(approval.id);
-      this.note(approval, `${approval.title}: already answered.`, true);
+      this.note(approval, notes.late(approval.title), true);
       return '';
     } finally {
       this.answering.delete(approval.id);
@@ -101,14 +103,14 @@ export class Inbox {
   }
 
   private announce(approval: Approval) {
-    this.spoken = `${approval.kind === 'approval' ? 'An approval is needed' : 'You are asked something'}: ${approval.title}`;
+    this.spoken = (approval.kind === 'approval' ? notes.needed : notes.asked)(approval.title);
     this.bell.rang(approval);
   }
 
   /** It is open no more, and nobody said how. */
   private vanished(approval: Approval) {
     this.settle(approval.id);
-    if (!this.answering.has(approval.id)) this.note(approval, `${approval.title}: answered elsewhere.`, false);
+    if (!this.answering.has(approval.id)) this.note(approval, notes.elsewhere(approval.title), false);
   }
 
   private settle(id: string) {
@@ -121,8 +123,4 @@ export class Inbox {
     this.spoken = text;
     setTimeout(() => (this.notes = this.notes.filter((it) => it.id !== id)), NOTED);
   }
-}
-
-function lower(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }

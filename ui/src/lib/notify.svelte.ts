@@ -1,5 +1,6 @@
 // News on the desktop while the page is hidden, for whoever has asked for it.
 import type { Approval } from './wire';
+import { words } from './words';
 
 const KEY = 'megaron.notify';
 
@@ -19,7 +20,8 @@ export class Notifier {
 
   tell(approval: Approval) {
     if (!document.hidden || this.standing !== 'on') return;
-    const heading = approval.kind === 'approval' ? 'An approval is needed' : 'An agent asks you';
+    const { approval: leave, question } = words.approvals.notification;
+    const heading = approval.kind === 'approval' ? leave : question;
     // Several hidden tabs tell of it once: the tag is the same.
     const notification = new Notification(heading, { body: approval.title, tag: approval.id });
     notification.onclick = () => {

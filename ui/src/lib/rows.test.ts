@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { empty, fold } from './conversation';
 import { opened, unwritten, type Gap, type Past } from './history';
-import { between, FAR, faraway, guessed, missed, NEAR, rowAt, rowsOf, tops, type Row } from './rows';
+import { between, FAR, faraway, guessed, missed, NEAR, rowAt, rowsOf, spotOf, tops, type Row } from './rows';
 import { answer, delta, said } from './transcript';
 
 const sized = (heights: number[]): Float64Array =>
@@ -91,4 +91,29 @@ test('of many parts the far ones are let go, and the newest never is', () => {
       near,
     ),
   ).toBeUndefined();
+});
+
+describe('what is sought', () => {
+  const finding = (seq: number, kind: 'message' | 'answer') => ({ seq, kind, excerpt: '', timestamp: '' });
+  const numbered = (...events: Parameters<typeof fold>[1]) => events.map((event, at) => ({ ...event, seq: at + 101 }));
+  const told = numbered(said('one'), answer('m1', 'first'), said('two'), answer('m2', 'second'));
+  const chapter = { kind: 'chapter' as const, key: 'c', low: 100, high: Infinity, conversation: fold(empty, told) };
+  const gap: Gap = { kind: 'gap', key: 'g', low: 0, high: 100, height: 4000 };
+  const past: Past = [gap, chapter];
+  const rows = rowsOf(past);
+  const at = (seq: number, kind: 'message' | 'answer') => spotOf(past, rows, finding(seq, kind));
+
+  test('is the row of its kind at its number', () => {
+    expect([at(101, 'message'), at(102, 'answer'), at(103, 'message'), at(104, 'answer')]).toEqual(
+      [1, 2, 3, 4].map((row) => ({ row, share: 0 })),
+    );
+  });
+
+  test('may lie in a gap, so far from its beginning', () => {
+    expect(at(25, 'answer')).toEqual({ row: 0, share: 0.25 });
+  });
+
+  test('is nowhere once it was taken back', () => {
+    expect(spotOf([chapter], rowsOf([chapter]), finding(25, 'answer'))).toBeUndefined();
+  });
 });

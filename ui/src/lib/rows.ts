@@ -1,6 +1,7 @@
 // The conversation as rows of known or guessed height: which of them are near the reader, and what should be fetched.
 import type { Item } from './conversation';
 import type { Chapter, Gap, Past } from './history';
+import type { Finding } from './wire';
 
 export interface ItemRow {
   kind: 'item';
@@ -87,6 +88,29 @@ export interface Sight {
 export interface Wish {
   gap: Gap;
   where: 'end' | 'beginning' | number;
+}
+
+/** Where something is among the rows: a row, or how far into a gap that must be filled first. */
+export interface Spot {
+  row: number;
+  share: number;
+}
+
+/** Where a finding is; nothing if it was taken back. */
+export function spotOf(past: Past, rows: Row[], { seq, kind, toolCallId }: Finding): Spot | undefined {
+  const part = past.find(({ low, high }) => low <= seq && seq < high);
+  if (!part) return undefined;
+  if (part.kind === 'gap') {
+    const row = rows.findIndex((it) => it.kind === 'gap' && it.gap === part);
+    return { row, share: (seq - part.low) / (part.high - part.low) };
+  }
+  const kinds = { message: 'said', answer: 'answer', tool: 'tool' } as const;
+  const isIt = (it: Item) => it.kind === kinds[kind] && (toolCallId === undefined || it.id === toolCallId);
+  // Of an answer in several frames only the last bears its number, so it may seem to come before it.
+  const upTo = part.conversation.items.filter((it) => isSeen(it) && it.at <= seq);
+  const item = upTo.findLast(isIt) ?? part.conversation.items.find((it) => isIt(it)) ?? upTo.at(-1);
+  const row = rows.findIndex((it) => it.kind === 'item' && it.item === item);
+  return row < 0 ? undefined : { row, share: 0 };
 }
 
 /** What the reader is about to miss: the gap in sight, or else the nearest of those that are near. */

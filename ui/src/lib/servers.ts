@@ -1,5 +1,6 @@
 // Servers of tools, in words, and a new one as the server wants it told; pure.
 import type { ToolServer } from './wire';
+import { words } from './words';
 
 export interface Draft {
   name: string;
@@ -12,46 +13,37 @@ export interface Draft {
 
 export const blank: Draft = { name: '', kind: 'command', command: '', url: '', secrets: '' };
 
-const STATES: Record<ToolServer['state'], string> = {
-  disabled: 'off',
-  resting: 'starts when needed',
-  starting: 'starting',
-  ready: 'ready',
-  failed: 'failed',
-  'needs-sign-in': 'sign in needed',
-};
+const { problems, states, tools: counts } = words.settings.servers;
 
 export function stateName(state: ToolServer['state']): string {
-  return STATES[state] ?? state;
+  return states[state] ?? state;
 }
 
 /** How many of its tools are on. */
 export function offered({ tools }: ToolServer): string {
-  if (tools.length === 0) return 'no tools';
   const on = tools.filter((it) => it.enabled).length;
-  const of = tools.length === 1 ? '1 tool' : `${tools.length} tools`;
-  return on === tools.length ? of : `${on} of ${of}`;
+  return on === tools.length ? counts.all(on) : counts.some(on, tools.length);
 }
 
 /** The settings of a new server, or what is wrong with them. */
 export function settings(draft: Draft): { settings: object; problem: string } {
   const wrong = (problem: string) => ({ settings: {}, problem });
   const name = draft.name.trim();
-  if (!name) return wrong('Give it a name.');
+  if (!name) return wrong(problems.name);
   if (draft.kind === 'address') {
     const url = draft.url.trim();
     if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-      return wrong('The address must begin with https:// or http://.');
+      return wrong(problems.address);
     const headers = pairs(draft.secrets, ':');
-    if (!headers) return wrong('Write each header on a line of its own, as Name: value.');
+    if (!headers) return wrong(problems.headers);
     return { settings: { name, url, ...(hasAny(headers) ? { headers } : {}) }, problem: '' };
   }
   const words = split(draft.command);
-  if (!words) return wrong('A quotation mark in the command is not closed.');
+  if (!words) return wrong(problems.quotation);
   const [command, ...args] = words;
-  if (!command) return wrong('Write the command that starts it.');
+  if (!command) return wrong(problems.command);
   const env = pairs(draft.secrets, '=');
-  if (!env) return wrong('Write each variable on a line of its own, as NAME=value.');
+  if (!env) return wrong(problems.variables);
   return { settings: { name, command, args, ...(hasAny(env) ? { env } : {}) }, problem: '' };
 }
 

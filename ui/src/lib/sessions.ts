@@ -17,7 +17,7 @@ export function grouped(sessions: SessionItem[]): Group[] {
   const newestFirst = sessions.toSorted((a, b) => (b.updatedAt ?? '').localeCompare(a.updatedAt ?? ''));
   const groups = new Map<string, Group>();
   for (const session of newestFirst) {
-    const folder = session.cwd ?? '(unknown)';
+    const folder = session.cwd ?? words.sessions.nowhere;
     const group = groups.get(folder) ?? { folder, label: lastPart(tilde(folder)), sessions: [] };
     group.sessions.push(session);
     groups.set(folder, group);

@@ -1,5 +1,6 @@
 // What an agent is told before a conversation, arranged for a person to look at; pure.
 import type { PromptAnswer } from './wire';
+import { words } from './words';
 
 /** The name the server gives to what the person wrote. */
 const own = 'From the person';
@@ -40,6 +41,6 @@ export function fits(text: string): boolean {
 /** How long a text is, in words. */
 export function size(text: string): string {
   const count = [...text].length;
-  if (count === 0) return 'empty';
-  return `${count.toLocaleString('en')} ${count === 1 ? 'character' : 'characters'}`;
+  if (count === 0) return words.told.empty;
+  return words.told.characters(count.toLocaleString(words.language), count === 1);
 }

@@ -271,6 +271,28 @@ export type FrameWord =
   | { type: 'frameError'; frameId: string; error: string }
   | { type: 'frameHeld' | 'frameGone' | 'frameLost'; frameId: string };
 
+/** Where words were found in a session. */
+export interface Finding {
+  seq: number;
+  kind: 'message' | 'answer' | 'tool';
+  toolCallId?: string;
+  excerpt: string;
+  timestamp: string;
+}
+
+export interface FindingsAnswer {
+  /** Newest first. */
+  found: Finding[];
+  before: number | null;
+}
+
+/** A plan that is under way. */
+export interface OpenTask {
+  id: string;
+  sessionId: string;
+  title: string;
+}
+
 /** What can be opened in a frame. */
 export interface FrameOffer {
   kind: 'app' | 'applet';

@@ -58,7 +58,7 @@ export class Farewells {
     clearTimeout(this.timers.get(id));
     this.timers.delete(id);
     this.toasts.hide(`farewell ${id}`);
-    const problem = await this.hall.remove(id);
+    const problem = await this.hall.wishes.remove(id);
     this.forget(id);
     if (problem) this.toasts.show({ id: `farewell ${id}`, text: words.sessions.kept(name, problem) });
   }

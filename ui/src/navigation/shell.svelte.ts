@@ -4,13 +4,14 @@ import type { Hall } from '../lib/hall.svelte';
 import { words } from '../lib/words';
 import { Theme } from '../settings/theme.svelte';
 import { Farewells } from './farewells.svelte';
+import { News } from './news.svelte';
 import { Toasts } from './toasts.svelte';
 
 /** What the person is asked or shown before anything else. */
 export type Asking =
-  | { what: 'rename' | 'mode' | 'told'; sessionId: string }
+  | { what: 'rename' | 'mode' | 'told' | 'find'; sessionId: string }
   | { what: 'begin'; folder: string }
-  | { what: 'palette' }
+  | { what: 'palette' | 'news' }
   | { what: 'help' };
 
 const ONE_KEY = 'megaron.one-key';
@@ -22,6 +23,7 @@ export class Shell {
   toasts = new Toasts();
   theme = new Theme();
   farewells: Farewells;
+  news: News;
   /** Sessions as they are shown: without those that are on their way out. */
   sessions = $derived.by(() => this.hall.roster.sessions.filter((it) => !this.farewells.going.has(it.sessionId)));
   /** What is typed into the search above the list. */
@@ -29,6 +31,7 @@ export class Shell {
 
   constructor(readonly hall: Hall) {
     this.farewells = new Farewells(hall, this.toasts);
+    this.news = new News(hall);
   }
 
   start() {

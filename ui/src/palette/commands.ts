@@ -78,13 +78,30 @@ export const commands: Command[] = [
   },
   ...places,
   {
+    id: 'find',
+    name: words.palette.find,
+    group: 'session',
+    shape: 'search',
+    keys: 'f',
+    when: inSession,
+    run: (it) => it.ask({ what: 'find', sessionId: it.hall.current }),
+  },
+  {
+    id: 'news',
+    name: words.palette.news,
+    group: 'go',
+    shape: 'bell',
+    keys: 'g n',
+    run: (it) => it.ask({ what: 'news' }),
+  },
+  {
     id: 'stop',
     name: words.palette.stop,
     group: 'session',
     shape: 'stop',
     keys: '.',
     when: ({ hall }) => hall.busy,
-    run: ({ hall }) => void hall.stop(),
+    run: ({ hall }) => void hall.wishes.stop(),
   },
   {
     id: 'copy',
@@ -129,7 +146,7 @@ export const commands: Command[] = [
     shape: 'fold',
     keys: 'u',
     when: (it) => inSession(it) && !it.hall.busy,
-    run: ({ hall }) => void hall.sumUp(hall.current),
+    run: ({ hall }) => void hall.wishes.sumUp(hall.current),
   },
   {
     id: 'delete',
@@ -177,7 +194,7 @@ function inThis({ hall }: Shell): Command[] {
       hint: meaning,
       group: 'session',
       shape: 'shield',
-      run: () => void hall.permit(id, mode),
+      run: () => void hall.wishes.permit(id, mode),
     }));
   const models = hall.roster.models
     .filter((it) => it.id !== hall.session?.model)
@@ -187,7 +204,7 @@ function inThis({ hall }: Shell): Command[] {
       hint: model.id,
       group: 'models',
       shape: 'spark',
-      run: () => void hall.choose(id, model.id),
+      run: () => void hall.wishes.choose(id, model.id),
     }));
   return [...permits, ...models];
 }

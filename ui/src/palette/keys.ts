@@ -1,4 +1,5 @@
 // Which keys were pressed, and how keys are written; pure but for the name of the machine.
+import { words } from '../lib/words';
 
 /** How long a second key is waited for. */
 export const PATIENCE = 1_500;
@@ -22,10 +23,10 @@ export function isWriting(target: EventTarget | null): boolean {
 /** Keys for a reader: one string for each press. */
 export function written(keys: string, apple = isApple): string[] {
   return keys.split(' ').map((key) => {
-    if (/^[A-Z]$/.test(key)) return `Shift ${key}`;
+    if (/^[A-Z]$/.test(key)) return `${words.help.shift} ${key}`;
     if (!key.startsWith('mod+')) return key.length === 1 ? key.toUpperCase() : key;
     const letter = key.slice('mod+'.length).toUpperCase();
-    return apple ? `⌘${letter}` : `Ctrl ${letter}`;
+    return apple ? `⌘${letter}` : `${words.help.control} ${letter}`;
   });
 }
 

@@ -1,4 +1,5 @@
 // A schedule while it is being written: from what is typed to what is asked of the server, and times in words.
+import { words } from '../lib/words';
 import type { Leave, Missed, Need, OnNewNeed, Schedule, Timing, Wish } from './wire';
 
 export interface Draft {
@@ -83,14 +84,14 @@ export function suggested(prompt: string): string {
 /** `in 5 minutes`, `yesterday`, `on 3 March at 08:00`. */
 export function near(iso: string, now: Date): string {
   const seconds = Math.round((Date.parse(iso) - now.getTime()) / 1000);
-  const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+  const format = new Intl.RelativeTimeFormat(words.language, { numeric: 'auto' });
   const size = Math.abs(seconds);
-  if (size < 60) return seconds < 0 ? 'just now' : 'in a moment';
+  if (size < 60) return seconds < 0 ? words.schedules.justNow : words.schedules.soon;
   if (size < 3_600) return format.format(Math.trunc(seconds / 60), 'minute');
   if (size < 86_400) return format.format(Math.trunc(seconds / 3_600), 'hour');
   const days = Math.round((midnight(new Date(iso)) - midnight(now)) / 86_400_000);
   if (size < 7 * 86_400) return format.format(days, 'day');
-  return `on ${new Date(iso).toLocaleDateString('en', { day: 'numeric', month: 'long' })}`;
+  return words.schedules.onDay(new Date(iso).toLocaleDateString(words.language, { day: 'numeric', month: 'long' }));
 }
 
 function midnight(moment: Date): number {
@@ -106,14 +107,14 @@ export function past(iso: string, now: Date): string {
 export function full(iso: string, timeZone?: string): string {
   const parts = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const;
   const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-  return new Intl.DateTimeFormat('en', { ...parts, ...time, ...(timeZone && { timeZone }) }).format(new Date(iso));
+  return new Intl.DateTimeFormat(words.language, { ...parts, ...time, ...(timeZone && { timeZone }) }).format(new Date(iso));
 }
 
 /** How long a run took, in words. */
 export function lasted(started: string | null, finished: string | null): string {
   if (!started || !finished) return '';
   const seconds = Math.round((Date.parse(finished) - Date.parse(started)) / 1000);
-  if (seconds < 1) return 'at once';
-  if (seconds < 120) return `${seconds} s`;
-  return `${Math.round(seconds / 60)} min`;
+  if (seconds < 1) return words.schedules.atOnce;
+  if (seconds < 120) return words.schedules.seconds(seconds);
+  return words.schedules.minutes(Math.round(seconds / 60));
 }

@@ -1,5 +1,6 @@
 // Schedules as the page knows them: listed, and asked to run, rest and go.
 import { Refused } from '../lib/api';
+import { words } from '../lib/words';
 import * as requests from './requests';
 import type { Schedule } from './wire';
 
@@ -44,5 +45,5 @@ export class Schedules {
 }
 
 export function explained(error: unknown): string {
-  return error instanceof Refused ? error.message : 'The server cannot be reached.';
+  return error instanceof Refused ? error.message : words.errors.away;
 }

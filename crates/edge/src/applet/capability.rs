@@ -11,7 +11,7 @@ use kernel::{
     update::SessionId,
 };
 use serde_json::json;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 
 use crate::error::ApiError;
 
@@ -24,17 +24,36 @@ pub struct Capability {
     /// What was answered for this frame alone. Each is held while the person is asked about it, so
     /// that they are asked once.
     answers: BTreeMap<Permission, Mutex<Option<bool>>>,
+    /// Whether the frame is gone, and with it whoever wanted to know.
+    ended: watch::Sender<bool>,
 }
 
 impl Capability {
     pub fn new(host: Arc<Host>, applet: &Applet, session: Option<SessionId>) -> Self {
         let (slug, name) = (applet.slug.clone(), applet.name.clone());
         let answers = Permission::ALL.into_iter().map(|it| (it, Mutex::default())).collect();
-        Self { host, slug, name, session, answers }
+        Self { host, slug, name, session, answers, ended: watch::Sender::new(false) }
     }
 
-    /// Returns once the person has allowed this.
+    /// The frame is gone: what it has asked is not asked any longer.
+    pub fn end(&self) {
+        self.ended.send_replace(true);
+    }
+
+    /// Returns once the person has allowed this, or the frame is gone.
     pub async fn ask(&self, permission: Permission, request: &str) -> Result<(), ApiError> {
+        let mut ended = self.ended.subscribe();
+        tokio::select! {
+            biased;
+            // Its sender is our own, so it does not fail.
+            _ = ended.wait_for(|ended| *ended) => {
+                Err(ApiError::forbidden("The applet was closed before anyone answered"))
+            }
+            answered = self.ask_person(permission, request) => answered,
+        }
+    }
+
+    async fn ask_person(&self, permission: Permission, request: &str) -> Result<(), ApiError> {
         let (name, slug) = (permission.name(), &self.slug);
         if !self.declares(permission).await {
             return Err(ApiError::forbidden(format!(

@@ -20,6 +20,7 @@ mod preferences;
 mod queue;
 mod say;
 mod schedules;
+mod search;
 mod sessions;
 mod socket;
 mod standing;
@@ -45,6 +46,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(standing::state))
         .routes(routes!(standing::compact))
         .routes(routes!(events::events))
+        .routes(routes!(search::search))
         .routes(routes!(messages::post))
         .routes(routes!(messages::cancel))
         .routes(routes!(queue::call_off))

@@ -114,11 +114,7 @@ pub async fn open(
         return Err(ApiError::not_found("this server shows no frames"));
     }
     let host = headers.get(header::HOST).and_then(|it| it.to_str().ok()).unwrap_or_default();
-    let origin = app.frames.origin(host).ok_or_else(|| {
-        ApiError::bad_request(
-            "frames need a host name or an IPv4 address: come by one of those instead",
-        )
-    })?;
+    let origin = app.frames.origin(host).ok_or_else(ApiError::no_frame_origin)?;
     let session = session_id.as_deref().map(|text| session(&app, text)).transpose()?;
     let tenant: Arc<dyn Tenant> = if kind == applet::KIND {
         let open = applet::Opening { slug: &id, session, params: &params, client: &client };

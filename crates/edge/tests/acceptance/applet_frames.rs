@@ -316,6 +316,34 @@ async fn what_needs_leave_is_asked_once_and_refused_where_it_was_not_declared() 
 }
 
 #[tokio::test]
+async fn what_a_frame_has_asked_goes_with_the_frame() {
+    let house = House::new([]).await;
+    put(&house, "editor", &json!({ "permissions": ["files:write"] }));
+    let id = house.session().await;
+    let mut socket = house.listener(&id).await;
+    let frame = Frame::open(&house, "editor", Some(&id)).await;
+    let (write, body) = ("api/mcp/write_file", json!({ "path": "/tmp/x", "content": "" }));
+    let close = async {
+        let asked = socket.until_event("permission.requested").await;
+        let asked = asked.last().unwrap()["event"]["data"].clone();
+        let path = format!("/api/frames/{}", frame.answer["frameId"].as_str().unwrap());
+        assert_eq!(house.delete(&path).await.0, 200);
+        let settled = socket.until_event("permission.completed").await;
+        (asked, settled.last().unwrap()["event"]["data"].clone())
+    };
+    // Both wait for the same answer.
+    let (one, two, (asked, settled)) =
+        tokio::join!(frame.post(write, &body), frame.post(write, &body), close);
+    let gone = forbidden("The applet was closed before anyone answered");
+    assert_eq!((one, two), (gone.clone(), gone));
+    assert_eq!(
+        (&settled["approvalId"], &settled["verdict"], &settled["by"]),
+        (&asked["approval"]["id"], &json!("withdrawn"), &json!("whoever asked is gone"))
+    );
+    assert_eq!(house.get("/api/approvals").await.1, json!({ "approvals": [] }));
+}
+
+#[tokio::test]
 async fn frames_of_an_applet_share_its_state_and_hear_of_changes() {
     let house = House::new([]).await;
     put(&house, "clock", &json!({}));

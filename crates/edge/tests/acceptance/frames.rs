@@ -1,7 +1,8 @@
 //! Frames: tickets to content on an origin of its own, and what is said between it and the house.
 
+use edge::Settings;
 use serde_json::{Value, json};
-use testkit::model::text;
+use testkit::{World, model::text};
 
 use crate::common::{Ask, House, Reply, Socket, bad, error, exchange, no_session};
 
@@ -275,8 +276,33 @@ async fn the_address_of_a_frame_follows_the_name_of_the_page() {
     assert_eq!(framing(&reply), Some(expected));
     let reply = ask(&format!("[::1]:{page}")).send().await;
     let text = "frames need a host name or an IPv4 address: come by one of those instead";
-    assert_eq!(reply.json(), bad(text));
+    assert_eq!(reply.json(), (400, error("NO_FRAME_ORIGIN", text)));
     assert_eq!(framing(&reply), Some(format!("frame-src 'self' {players}")));
+}
+
+#[tokio::test]
+async fn behind_a_proxy_frames_have_the_name_that_it_gives_them() {
+    let frame_origin = Some("https://frames.example:8443".parse().unwrap());
+    let allowed_hosts = vec!["megaron.example".to_owned()];
+    let settings = Settings { frame_origin, allowed_hosts, ..Settings::default() };
+    let house = House::with(World::new([]), settings).await;
+    for host in ["megaron.example", "[::1]"] {
+        let wish = json!({ "kind": "app", "id": "demo" });
+        let reply = house.ask("POST", "/api/frames").header("host", host).json(&wish).send().await;
+        let policy = reply.header("content-security-policy").unwrap();
+        assert!(policy.contains("frame-src 'self' https://frames.example:8443 "), "{policy}");
+        let url = reply.json().1["url"].as_str().unwrap().to_owned();
+        let path = url.strip_prefix("https://frames.example:8443").unwrap().to_owned();
+        // However the proxy speaks of itself.
+        for name in ["frames.example:8443", "frames.example", "127.0.0.1"] {
+            let shown = fetch(&house, "GET", &path).header("host", name).send().await;
+            let policy = shown.header("content-security-policy").unwrap();
+            assert!(policy.contains(&format!("script-src frames.example:8443{path}")), "{policy}");
+            assert!(policy.contains(&format!("frame-ancestors http://{host} https://{host}")));
+        }
+    }
+    let refused = fetch(&house, "GET", "/").header("host", "other.example").send().await;
+    assert_eq!(refused.status, 403);
 }
 
 #[tokio::test]

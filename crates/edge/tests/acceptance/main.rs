@@ -25,6 +25,7 @@ mod queue;
 mod resume;
 mod rewinding;
 mod schedules;
+mod search;
 mod secrets;
 mod sessions;
 mod shell;

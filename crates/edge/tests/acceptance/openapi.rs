@@ -20,6 +20,7 @@ async fn the_description_names_every_route_and_all_its_answers() {
         ("get", "/api/sessions/{id}/state", &["200", "404"]),
         ("post", "/api/sessions/{id}/compact", &["200", "404"]),
         ("get", "/api/sessions/{id}/events", &["200", "400", "404"]),
+        ("get", "/api/sessions/{id}/search", &["200", "400", "404"]),
         ("post", "/api/sessions/{id}/messages", &["200", "400", "404", "409", "413", "422"]),
         ("post", "/api/sessions/{id}/cancel", &["200"]),
         ("delete", "/api/sessions/{id}/queue/{which}", &["200", "404", "409"]),

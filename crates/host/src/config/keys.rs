@@ -32,6 +32,12 @@ pub const KEYS: &[Key] = &[
     key("server", "listen", "\"127.0.0.1:53000\"", "Where to listen; like --listen."),
     key(
         "server",
+        "sandbox_origin",
+        "\"https://frames.example\"",
+        "Where a proxy has the address of --sandbox-listen, for the content of windows; like --sandbox-origin.",
+    ),
+    key(
+        "server",
         "drain_seconds",
         "10",
         "How long running turns may take to end when the server is stopped; like --drain.",

@@ -1,0 +1,43 @@
+// Every sentence of the page in English, by place; what varies is an argument.
+import { approvals, forms, modes } from './approvals';
+import { chat, log } from './chat';
+import { composer, connection } from './composer';
+import { docs } from './docs';
+import { errors } from './errors';
+import { find } from './find';
+import { frames } from './frames';
+import { models } from './models';
+import { navigation } from './navigation';
+import { news } from './news';
+import { help, palette } from './palette';
+import { schedules } from './schedules';
+import { sessions } from './sessions';
+import { settings } from './settings';
+import { told } from './told';
+import { welcome } from './welcome';
+
+export const en = {
+  /** As browsers call it, for dates and numbers. */
+  language: 'en',
+  approvals,
+  chat,
+  composer,
+  connection,
+  docs,
+  errors,
+  find,
+  forms,
+  frames,
+  help,
+  log,
+  models,
+  modes,
+  navigation,
+  news,
+  palette,
+  schedules,
+  sessions,
+  settings,
+  told,
+  welcome,
+};
