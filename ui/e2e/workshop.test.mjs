@@ -440,6 +440,7 @@ test('a beat is laid down by either, and goes round until it is stopped', async 
   await guest.page.keyboard.press('ArrowRight');
   await guest.page.keyboard.press('Space');
   await agentSees('pattern', { ...house, kick: '.x..x...x...x...', snare: 'x...............' });
+  await frame.getByRole('button', { name: 'kick 2', exact: true }).focus();
   await guest.page.keyboard.press('p');
   await frame.getByRole('button', { name: 'Stop' }).waitFor();
   // Where it is in the round is to be seen, and it goes on.

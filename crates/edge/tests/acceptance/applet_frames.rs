@@ -115,7 +115,7 @@ async fn the_document_of_an_applet_is_put_together_from_its_parts() {
     assert_eq!(config, expected);
 
     fs::write(house.applets().join("clock/script.js"), "later()").unwrap();
-    assert!(frame.get("__applet/script.js").await.text().contains("later()"), "as it is now");
+    assert_eq!(frame.get("__applet/script.js").await.text(), wrapped, "as it was when opened");
     for path in ["meta.json", "script.js", "__applet/", "__applet/meta.json", "../clock/meta.json"]
     {
         assert_eq!(frame.get(path).await.status, 404, "{path}");

@@ -212,9 +212,9 @@ async fn an_applet_is_led_out_by_no_spelling_either() {
     let house = House::new([]).await;
     let (work, data) = (house.workspace(), house.data_dir().to_owned());
     fs::write(data.join("secret"), SECRET).unwrap();
-    fs::write(house.outside().join("other"), SECRET).unwrap();
     symlink(&data, work.join("middle")).unwrap();
-    symlink(house.outside().join("other"), work.join("end")).unwrap();
+    symlink(data.join("secret"), work.join("end")).unwrap();
+    symlink("/etc/passwd", work.join("system")).unwrap();
     fs::hard_link(data.join("secret"), work.join("hard")).unwrap();
     fs::create_dir_all(house.applets().join("tally")).unwrap();
     fs::write(house.applets().join("tally/meta.json"), r#"{"name":"Tally"}"#).unwrap();
@@ -225,7 +225,9 @@ async fn an_applet_is_led_out_by_no_spelling_either() {
     let url = answer["url"].as_str().unwrap().split('?').next().unwrap();
     let ticket = url.strip_prefix(&format!("http://{}", house.sandbox())).unwrap().to_owned();
     let mut paths = spellings(&data);
-    paths.extend(["middle/secret", "middle", "end", "hard", "../other"].map(str::to_owned));
+    paths.extend(
+        ["middle/secret", "middle", "end", "hard", "system", "/etc/passwd"].map(str::to_owned),
+    );
     let before = contents(&data);
     for path in &paths {
         let shown: String = path.chars().take(60).collect();
@@ -247,10 +249,9 @@ async fn an_applet_is_led_out_by_no_spelling_either() {
             let ask = ask.header("origin", "null");
             let reply = if method == "POST" { ask.json(&body).send() } else { ask.send() }.await;
             let text = reply.text();
-            assert!(
-                !text.contains(SECRET) && !text.contains("\"secret\""),
-                "{place} {shown}: {text}"
-            );
+            for outside in [SECRET, "\"secret\"", "root:x:"] {
+                assert!(!text.contains(outside), "{place} {shown}: {text}");
+            }
         }
         assert_eq!(contents(&data), before, "{shown}");
     }

@@ -90,6 +90,7 @@ async fn what_is_embedded_is_told_before_the_words_about_it_live_and_ever_after(
     let order = [
         "user.message",
         "assistant.turn_start",
+        "assistant.intent",
         "tool.execution_start",
         "caco.embed",
         "tool.execution_complete",
@@ -99,11 +100,11 @@ async fn what_is_embedded_is_told_before_the_words_about_it_live_and_ever_after(
         "session.idle",
     ];
     assert_eq!(shorts(&events), order);
-    let embed = &events[3];
+    let embed = &events[4];
     let data = json!({ "outputId": "out_1_aaaaaa", "provider": "YouTube", "title": "A song" });
     assert_eq!(embed["event"]["data"], data);
     assert!(embed["seq"].is_u64(), "it is kept");
-    let result = &events[4]["event"]["data"];
+    let result = &events[5]["event"]["data"];
     let marked = json!({ "content": "[output:out_1_aaaaaa] Embedded" });
     assert_eq!((&result["success"], &result["result"]), (&json!(true), &marked));
     let raw = house.ask("GET", "/api/outputs/out_1_aaaaaa").send().await;

@@ -199,10 +199,9 @@ async fn leave_for_all_files_is_none_for_applets_and_the_other_way_round() {
 
 #[tokio::test]
 async fn applets_in_the_session_s_own_folder_are_still_applets() {
-    let home = Home::new(Mode::AutoSafe).await;
+    let mut home = Home::new(Mode::AutoSafe).await;
     let above = home.workshop().parent().unwrap().to_owned();
-    let session = home.host.create(&above, "test", "").await.unwrap();
-    let home = Home { session, ..home };
+    home.session = home.host.create(&above, "test", "").await.unwrap();
     let once = || yes(Scope::Once, None);
     let whole = home.workshop().join("tally/script.js").display().to_string();
     let within = Some(home.workshop().display().to_string());
