@@ -36,27 +36,34 @@ pub struct Http {
     stream: TcpStream,
     address: String,
     key: String,
+    /// Kept as well: it is large.
+    chunk: Vec<u8>,
 }
 
 impl Http {
     pub fn open(server: &Server) -> anyhow::Result<Self> {
-        let stream = TcpStream::connect(&server.address)?;
+        Self::connect(&server.address, &server.key)
+    }
+
+    pub fn connect(address: &str, key: &str) -> anyhow::Result<Self> {
+        let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, address: server.address.clone(), key: server.key.clone() })
+        let (address, key) = (address.to_owned(), key.to_owned());
+        Ok(Self { stream, address, key, chunk: vec![0; 256 * 1024] })
     }
 
     pub fn request(&mut self, method: &str, path: &str, body: &str) -> anyhow::Result<Vec<u8>> {
-        let Self { stream, address, key } = self;
-        write!(
-            stream,
+        let Self { stream, address, key, chunk } = self;
+        // In one piece: what is not is a packet for each part.
+        let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n\
              content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()
-        )?;
+        );
+        stream.write_all(request.as_bytes())?;
         let mut answer = Vec::new();
-        let mut chunk = vec![0; 256 * 1024];
         loop {
-            let read = stream.read(&mut chunk)?;
+            let read = stream.read(chunk)?;
             ensure!(read > 0, "the server hung up");
             answer.extend_from_slice(&chunk[..read]);
             let Some(end) = find(&answer, b"\r\n\r\n") else { continue };

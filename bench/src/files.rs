@@ -1,38 +1,91 @@
-//! How many files and commands can be asked for in a second, on connections that are kept.
+//! How fast applets, files, commands and state are had, on connections that are kept.
 
-use std::{fs, thread, time::Instant};
+use std::{fs, path::Path, thread, time::Instant};
 
 use tempfile::tempdir;
 
-use crate::{client::Http, server::Server, table::Row};
+use crate::{
+    client::{Http, Socket, new_session},
+    echo::Echo,
+    server::Server,
+    table::Row,
+};
 
 const CONNECTIONS: u32 = 4;
+const ENTRIES: usize = 20;
+const ROUNDS: u32 = 20_000;
+
+/// What the program that these endpoints were first made for managed, in a second, at its best.
+const APPLETS: (&str, f64) = ("original, 570–780", 780.0);
+const FILES: (&str, f64) = ("original", 1000.0);
+const READ: (&str, f64) = ("original, 2,000–2,700", 2700.0);
+const SHELL: (&str, f64) = ("original, 185–215", 215.0);
+/// And how long a question over the socket took, in microseconds, at its worst.
+const ROUND_TRIP: (&str, f64) = ("original, 28–35", 35.0);
 
 pub fn measure() -> anyhow::Result<Vec<Row>> {
     let (data, folder) = (tempdir()?, tempdir()?);
-    let server = Server::start(data.path())?;
-    let file = folder.path().join("note.txt");
-    fs::write(&file, "remember the milk\n".repeat(60))?;
+    let file = furnish(folder.path())?;
+    let (server, echo) = (Server::start_in(data.path(), folder.path())?, Echo::start()?);
     let read = serde_json::json!({ "path": file }).to_string();
-    let list = rate(&server, 2000, "GET", "/api/files", "")?;
-    let read = rate(&server, 2000, "POST", "/api/mcp/read_file", &read)?;
-    let shell = rate(&server, 200, "POST", "/api/shell", r#"{"command":"true"}"#)?;
-    Ok(vec![
-        Row::new("GET /api/files", list, "/s").at_least(10_000.0).beside("original", 1000.0),
-        Row::new("POST /api/mcp/read_file, 1 KB", read, "/s")
-            .at_least(20_000.0)
-            .beside("original", 2350.0),
-        Row::new("POST /api/shell `true`", shell, "/s").beside("original", 200.0),
-    ])
+    let mut rows = Vec::new();
+    for (what, count, (method, path, body), original) in [
+        ("GET /api/applets", 2000, ("GET", "/api/applets", ""), APPLETS),
+        ("GET /api/files, 20 entries", 2000, ("GET", "/api/files", ""), FILES),
+        ("POST /api/mcp/read_file, 1 KB", 4000, ("POST", "/api/mcp/read_file", &*read), READ),
+        ("POST /api/shell `true`", 500, ("POST", "/api/shell", r#"{"command":"true"}"#), SHELL),
+    ] {
+        let place = (server.address.as_str(), server.key.as_str());
+        let size = Http::connect(place.0, place.1)?.request(method, path, body)?.len();
+        let ours = rate(place, count, method, path, body)?;
+        let bare = rate((&echo.address, ""), count, method, &format!("/bytes/{size}"), body)?;
+        let row = Row::new(what, ours, "/s").at_least(original.1 * 10.0);
+        rows.push(row.beside(original.0, original.1).beside("bare axum, as many bytes", bare));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let session = new_session(&server)?;
+    tell_state(&server, &session)?;
+    let ask = serde_json::json!({ "type": "getState", "sessionId": session, "appletSlug": "a" });
+    let ask = ask.to_string();
+    let ours = runtime.block_on(round_trip(&server.address, "/caco/ws", &server.key, &ask))?;
+    let bare = runtime.block_on(round_trip(&echo.address, "/ws", "", &ask))?;
+    let row = Row::new("getState over a socket and back", ours, "µs").at_most(ROUND_TRIP.1);
+    rows.push(row.beside(ROUND_TRIP.0, ROUND_TRIP.1).beside("bare axum echo", bare));
+    Ok(rows)
+}
+
+/// Something to ask for.
+fn tell_state(server: &Server, session: &str) -> anyhow::Result<()> {
+    let path = format!("/api/applet/state?sessionId={session}&slug=a");
+    Http::open(server)?.request("POST", &path, r#"{"count":1,"name":"tally"}"#)?;
+    Ok(())
+}
+
+/// Fills a folder, and names a file in it.
+fn furnish(folder: &Path) -> anyhow::Result<std::path::PathBuf> {
+    for number in 1..ENTRIES {
+        fs::write(folder.join(format!("file {number}.txt")), "")?;
+    }
+    let file = folder.join("note.txt");
+    fs::write(&file, "remember the milk\n".repeat(60))?;
+    Ok(file)
 }
 
 /// Requests in a second, of so many on each connection.
-fn rate(server: &Server, count: u32, method: &str, path: &str, body: &str) -> anyhow::Result<f64> {
+fn rate(
+    (address, key): (&str, &str),
+    count: u32,
+    method: &str,
+    path: &str,
+    body: &str,
+) -> anyhow::Result<f64> {
     let mut connections = Vec::new();
     for _ in 0..CONNECTIONS {
-        let mut http = Http::open(server)?;
-        // The first request of a connection is not like the others.
-        http.request(method, path, body)?;
+        let mut http = Http::connect(address, key)?;
+        // The first requests of a connection are not like the others.
+        for _ in 0..count / 20 {
+            http.request(method, path, body)?;
+        }
         connections.push(http);
     }
     let begun = Instant::now();
@@ -46,4 +99,18 @@ fn rate(server: &Server, count: u32, method: &str, path: &str, body: &str) -> an
         })
     })?;
     Ok(f64::from(count * CONNECTIONS) / begun.elapsed().as_secs_f64())
+}
+
+/// How long one question and its answer take, in microseconds: the median.
+async fn round_trip(address: &str, path: &str, key: &str, ask: &str) -> anyhow::Result<f64> {
+    let mut socket = Socket::open(address, path, key).await?;
+    let mut took = Vec::new();
+    for _ in 0..ROUNDS {
+        let begun = Instant::now();
+        socket.send(ask).await?;
+        socket.next().await?;
+        took.push(begun.elapsed());
+    }
+    took.sort_unstable();
+    Ok(took[took.len() / 2].as_secs_f64() * 1e6)
 }

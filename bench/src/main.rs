@@ -5,6 +5,7 @@
 mod bare;
 mod calls;
 mod client;
+mod echo;
 mod fan_out;
 mod files;
 mod footprint;
@@ -29,6 +30,9 @@ fn main() -> anyhow::Result<()> {
     let wanted: Vec<String> = env::args().skip(1).collect();
     if wanted.first().is_some_and(|first| first == bare::COMMAND) {
         return bare::serve(&wanted[1..]);
+    }
+    if wanted.first().is_some_and(|first| first == echo::COMMAND) {
+        return echo::serve();
     }
     if wanted.first().is_some_and(|first| first == calls::COMMAND) {
         return calls::lend();

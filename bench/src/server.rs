@@ -22,12 +22,16 @@ pub struct Server {
 
 impl Server {
     pub fn start(data_dir: &Path) -> anyhow::Result<Self> {
+        Self::start_in(data_dir, &env::temp_dir())
+    }
+
+    pub fn start_in(data_dir: &Path, workspace: &Path) -> anyhow::Result<Self> {
         let begun = Instant::now();
         let mut child = Command::new(binary()?)
             .args(["serve", "--listen", "127.0.0.1:0", "--no-open", "--data-dir"])
             .arg(data_dir)
             .arg("--workspace")
-            .arg(env::temp_dir())
+            .arg(workspace)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

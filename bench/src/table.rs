@@ -11,7 +11,7 @@ pub struct Row {
     pub unit: &'static str,
     pub target: Option<Target>,
     /// The same thing done by something else in this run, or the original's figure.
-    pub beside: Option<(String, f64)>,
+    pub beside: Vec<(String, f64)>,
 }
 
 pub enum Target {
@@ -21,7 +21,7 @@ pub enum Target {
 
 impl Row {
     pub fn new(what: &str, value: f64, unit: &'static str) -> Self {
-        Self { what: what.to_owned(), value, unit, target: None, beside: None }
+        Self { what: what.to_owned(), value, unit, target: None, beside: Vec::new() }
     }
 
     pub fn at_most(mut self, limit: f64) -> Self {
@@ -35,7 +35,7 @@ impl Row {
     }
 
     pub fn beside(mut self, what: &str, value: f64) -> Self {
-        self.beside = Some((what.to_owned(), value));
+        self.beside.push((what.to_owned(), value));
         self
     }
 
@@ -64,12 +64,10 @@ impl fmt::Display for Table {
         writeln!(f, "|---|---:|---|---:|---|---|---:|")?;
         for row in &self.0 {
             let (target, verdict) = row.verdict();
-            let (beside, ratio) = match &row.beside {
-                Some((what, value)) => {
-                    (format!("{what}: {}", number(*value)), format!("{:.2}", row.value / value))
-                }
-                None => (String::new(), String::new()),
-            };
+            let join = |texts: Vec<String>| texts.join("; ");
+            let beside = row.beside.iter();
+            let ratio = join(beside.clone().map(|it| format!("{:.2}", row.value / it.1)).collect());
+            let beside = join(beside.map(|it| format!("{}: {}", it.0, number(it.1))).collect());
             let (what, value, unit) = (&row.what, number(row.value), row.unit);
             writeln!(
                 f,

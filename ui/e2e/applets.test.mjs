@@ -163,8 +163,8 @@ describe('an applet written by the documentation', () => {
       params: { session, page: '1' },
       sum: 5,
       applets: [
-        ...['applet-browser', 'calculator', 'doodle', 'file-browser', 'git-diff', 'git-status', 'image-viewer', 'jobs'],
-        ...['probe', 'text-editor'],
+        ...['applet-browser', 'calculator', 'color-hash', 'doodle', 'drum-machine', 'file-browser', 'git-diff', 'git-status'],
+        ...['image-viewer', 'jobs', 'probe', 'text-editor'],
       ],
       saved: { ok: true, path: '/tmp/x.png', got: { data: 'data:,x', filename: 'x.png' } },
       read: { ok: true, content: 'text', got: { path: '/a' } },

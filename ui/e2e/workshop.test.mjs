@@ -412,6 +412,52 @@ describe('the pad', () => {
   });
 });
 
+test('a text has a colour of its own, always the same, which can be kept', async () => {
+  await open('color-hash', { text: 'hearth' });
+  const frame = await inside('Colour hash');
+  const swatch = frame.getByRole('img');
+  await eventually(async () => assert.match((await swatch.getAttribute('aria-label')) ?? '', /^hearth: #[0-9a-f]{6}$/));
+  const first = (await swatch.getAttribute('aria-label')).replace('hearth: ', '');
+  const text = frame.getByRole('textbox', { name: 'Text' });
+  await text.fill('heartH');
+  await eventually(async () => assert.doesNotMatch((await swatch.getAttribute('aria-label')) ?? '', new RegExp(first)));
+  await text.fill('hearth');
+  await frame.getByRole('button', { name: 'Keep' }).click();
+  await agentSees('kept', [`hearth ${first}`]);
+  await agentSets({ text: 'hall' });
+  await swatch.getByText('hall').waitFor();
+  await frame.getByRole('button', { name: 'Use hearth' }).click();
+  await agentSees('hex', first);
+  await frame.getByRole('button', { name: 'Forget hearth' }).click();
+  await agentSees('kept', []);
+});
+
+test('a beat is laid down by either, and goes round until it is stopped', async () => {
+  await open('drum-machine', { tempo: '180' });
+  const frame = await inside('Drum machine');
+  await frame.getByText('180 bpm').waitFor();
+  await frame.getByLabel('A beat to begin with').selectOption('House');
+  const house = { kick: 'x...x...x...x...', snare: '................', hat: '..x...x...x...x.', clap: '....x.......x...', tom: '................' };
+  await agentSees('pattern', house);
+  await agentSets({ pattern: { snare: 'x...............' }, tempo: 999 });
+  await frame.getByText('200 bpm').waitFor();
+  await agentSees('pattern', { ...house, snare: 'x...............' });
+  await frame.getByRole('button', { name: 'kick 1', exact: true }).focus();
+  await guest.page.keyboard.press('Space');
+  await guest.page.keyboard.press('ArrowRight');
+  await guest.page.keyboard.press('Space');
+  await agentSees('pattern', { ...house, kick: '.x..x...x...x...', snare: 'x...............' });
+  await frame.getByRole('button', { name: 'kick 2', exact: true }).focus();
+  await guest.page.keyboard.press('p');
+  await frame.getByRole('button', { name: 'Stop' }).waitFor();
+  // Where it is in the round is to be seen, and it goes on.
+  for (const at of [4, 12]) await frame.locator(`.step.now:nth-child(${at})`).first().waitFor();
+  await agentSees('playing', true);
+  await agentSets({ playing: false });
+  await frame.getByRole('button', { name: 'Play' }).waitFor();
+  assert.equal(await frame.locator('.step.now').count(), 0);
+});
+
 /**
  * Shows each of them at its work.
  * @type {Record<string, [string, Record<string, string>, (frame: any) => Promise<void>]>}
@@ -464,6 +510,17 @@ const scenes = {
       await draw(frame, [45, 65], [45, 48], [56, 48], [56, 65]);
     },
   ],
+  'color-hash': [
+    'Colour hash',
+    { text: 'Great hall' },
+    async (frame) => {
+      for (const name of ['hearth', 'a rather long name of a project', 'door', 'Great hall']) {
+        await frame.getByRole('textbox', { name: 'Text' }).fill(name);
+        await frame.getByRole('button', { name: 'Keep' }).click();
+      }
+    },
+  ],
+  'drum-machine': ['Drum machine', {}, (frame) => frame.getByLabel('A beat to begin with').selectOption('Boom bap')],
 };
 
 for (const look of looks)

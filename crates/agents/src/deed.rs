@@ -39,7 +39,7 @@ pub fn deed(call: &ToolCall, cwd: &Path) -> Deed {
         }
         _ => (Detail::Arguments { args: input.cloned().unwrap_or_default() }, shown(&paths)),
     };
-    Deed { risk, detail, subjects }
+    Deed { risk, detail, subjects, within: None }
 }
 
 /// A text, or the words of a command.

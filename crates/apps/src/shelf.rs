@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use cap_fs_ext::OpenOptionsSyncExt as _;
+use cap_fs_ext::{MetadataExt as _, OpenOptionsSyncExt as _};
 use cap_std::{
     ambient_authority,
     fs::{Dir, File, OpenOptions},
@@ -134,7 +134,12 @@ fn open(folder: &Dir, name: &str) -> io::Result<File> {
     };
     regular(&folder.metadata(name)?)?;
     let file = folder.open_with(name, OpenOptions::new().read(true).nonblock(true))?;
-    regular(&file.metadata()?)?;
+    let about = file.metadata()?;
+    regular(&about)?;
+    // It could be one of those that nobody is shown.
+    if about.nlink() > 1 {
+        return Err(io::Error::other("it has more than one name; make it a copy"));
+    }
     Ok(file)
 }
 

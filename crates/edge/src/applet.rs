@@ -1,6 +1,7 @@
 //! Applets in frames: what they show, what they say, and what they may ask for.
 
 pub mod capability;
+mod edition;
 pub mod gate;
 mod site;
 mod table;
@@ -21,7 +22,10 @@ use kernel::{
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tokio::{sync::broadcast::error::RecvError, task::AbortHandle};
+use tokio::{
+    sync::broadcast::{self, error::RecvError},
+    task::AbortHandle,
+};
 
 use crate::{
     App,
@@ -30,6 +34,7 @@ use crate::{
     sandbox::site::Site,
 };
 use capability::Capability;
+use edition::edition;
 use site::AppletSite;
 
 pub const KIND: &str = "applet";
@@ -57,6 +62,8 @@ pub struct Shown {
     query: String,
     site: Arc<dyn Site>,
     capability: Arc<Capability>,
+    /// Whatever happens since its parts were read.
+    news: Mutex<Option<broadcast::Receiver<News>>>,
     /// Ends with the frame.
     listening: Mutex<Option<AbortHandle>>,
 }
@@ -93,8 +100,9 @@ pub async fn open(
     if !is_slug(slug) {
         return Err(absent());
     }
+    let news = app.host.roster.listen();
     let parts = app.host.ports.gallery.load(slug).await.map_err(ApiError::internal)?;
-    let applet = parts.ok_or_else(absent)?.applet;
+    let parts = parts.ok_or_else(absent)?;
     let key = AppletKey { session, slug: Some(slug.to_owned()) };
     if !keep_state {
         app.host.applets.clear(&key).await?;
@@ -103,14 +111,15 @@ pub async fn open(
     if let Some(session) = session {
         app.host.applets.set_current(session, slug).await?;
     }
-    let offer = offer(&applet);
+    let offer = offer(&parts.applet);
     app.host.applets.navigate(&key, &trail(&offer, params)).await?;
     Ok(Shown {
         host: app.host.clone(),
         offer,
         query: query(session, slug, params),
-        site: Arc::new(AppletSite::new(app.host.clone(), &applet, session)),
-        capability: Arc::new(Capability::new(app.host.clone(), &applet, session)),
+        capability: Arc::new(Capability::new(app.host.clone(), &parts, session)),
+        site: Arc::new(AppletSite::new(app.host.clone(), parts, session)),
+        news: Mutex::new(Some(news)),
         listening: Mutex::default(),
         key,
     })
@@ -177,22 +186,58 @@ impl Shown {
 
     /// Passes on what concerns this applet, until the frame ends.
     fn listen(&self, frame: &Speaker) {
-        let mut listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
-        if listening.is_some() {
+        let Some(news) = self.news.lock().unwrap_or_else(PoisonError::into_inner).take() else {
             return;
-        }
-        let (mut news, frame, key) = (self.host.roster.listen(), frame.clone(), self.key.clone());
-        let task = tokio::spawn(async move {
-            loop {
-                match news.recv().await {
-                    Ok(news) => drop(told(&news, &key, &frame).map(|it| frame.tell(&it))),
-                    // What was missed cannot be had again; the next state comes whole enough.
-                    Err(RecvError::Lagged(_)) => (),
-                    Err(RecvError::Closed) => return,
-                }
-            }
-        });
+        };
+        let listener = Listener {
+            host: self.host.clone(),
+            key: self.key.clone(),
+            slug: self.offer.id.clone(),
+            edition: self.capability.edition().to_owned(),
+            frame: frame.clone(),
+        };
+        let task = tokio::spawn(listener.listen(news));
+        let mut listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
         *listening = Some(task.abort_handle());
+    }
+}
+
+/// Hears for one frame what happens elsewhere.
+struct Listener {
+    host: Arc<Host>,
+    key: AppletKey,
+    slug: String,
+    edition: String,
+    frame: Speaker,
+}
+
+impl Listener {
+    async fn listen(self, mut news: broadcast::Receiver<News>) {
+        loop {
+            let outdated = match news.recv().await {
+                Ok(News::AppletChanged { slug }) if slug == self.slug => self.is_outdated().await,
+                Ok(news) => {
+                    if let Some(word) = told(&news, &self.key, &self.frame) {
+                        self.frame.tell(&word);
+                    }
+                    false
+                }
+                // State that was missed cannot be had again; the next comes whole enough.
+                Err(RecvError::Lagged(_)) => self.is_outdated().await,
+                Err(RecvError::Closed) => return,
+            };
+            if outdated {
+                // What it is now has to be asked for anew, under another ticket.
+                return self.frame.end();
+            }
+        }
+    }
+
+    /// Whether the applet consists of something else by now. One that cannot be read is about to
+    /// change again.
+    async fn is_outdated(&self) -> bool {
+        let parts = self.host.ports.gallery.load(&self.slug).await.ok().flatten();
+        parts.is_some_and(|parts| edition(&parts) != self.edition)
     }
 }
 
@@ -206,9 +251,6 @@ fn told(news: &News, key: &AppletKey, heard_by: &Speaker) -> Option<Value> {
             let here = for_all || *session == key.session;
             let meant = slug.is_none() || *slug == key.slug;
             (!is_own && here && meant).then(|| json!({ "type": "state", "data": **data }))
-        }
-        News::AppletChanged { slug } if key.slug.as_ref() == Some(slug) => {
-            Some(json!({ "type": "reload" }))
         }
         News::AppletChanged { .. } | News::Session { .. } | News::Schedules => None,
     }

@@ -43,6 +43,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use auth::{Access, Codes, Purpose};
 use caco::clients::Clients;
+pub use caco::clients::{PREFERENCES, Preferences};
 use frames::Frames;
 pub use frames::origin::{FrameOrigin, NoOrigin};
 pub use guest::Guest;
@@ -220,7 +221,10 @@ impl Edge {
         let capacity = settings.max_connections;
         let frames = frame_origin(sandbox, capacity, app.closing.subscribe());
         let hall = listen::run(listener, router, capacity, shutdown, finish);
-        tokio::try_join!(hall, frames).map(drop)
+        tokio::select! {
+            served = async { tokio::try_join!(hall, frames) } => served.map(drop),
+            () = files::clearing::clear(app.clone()) => Ok(()),
+        }
     }
 }
 

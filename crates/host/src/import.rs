@@ -1,9 +1,13 @@
 //! `megaron import caco`: takes over what a Caco home has kept, and changes nothing there.
 
 mod applets;
+mod attached;
 mod history;
 mod outputs;
+mod preferences;
+mod report;
 mod said;
+mod schedules;
 mod session;
 mod source;
 
@@ -16,15 +20,18 @@ use std::{
 
 use anyhow::Context as _;
 use kernel::{
-    ports::{Batch, Catalog, Log, Shelf},
-    update::SessionId,
+    ports::{Batch, Shelf},
+    update::{Attachment, Entry, Fact, SessionId},
 };
 
 use crate::{
     cli::{ImportArgs, ImportSource},
     config::{self, Config},
-    place, wire,
+    place,
+    wire::{self, Archive},
 };
+use attached::Picture;
+use report::Report;
 use session::Found;
 use source::Source;
 
@@ -45,7 +52,10 @@ pub async fn run(args: ImportArgs) -> anyhow::Result<ExitCode> {
         let opened = wire::archive(&data_dir);
         Some(opened.context("nothing was taken; is the server running? Stop it first")?)
     };
-    take_sessions(&source, archive.as_ref(), &model, &mut report).await?;
+    let sessions = take_sessions(&source, archive.as_ref(), &model, &mut report).await?;
+    let catalog = archive.as_ref().map(|archive| &archive.catalog);
+    schedules::take(&source, catalog, &sessions, &mut report).await?;
+    preferences::take(&source, catalog, &sessions, &model, &mut report).await?;
     applets::take(&source, &data_dir, &mut report)?;
     for (what, count) in source.left() {
         report.left.push(format!("{what} ({count})"));
@@ -54,16 +64,15 @@ pub async fn run(args: ImportArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-type Archive = (Arc<dyn Log>, Arc<dyn Catalog>);
-
+/// Returns all that are here then.
 async fn take_sessions(
     source: &Source,
     archive: Option<&Archive>,
     model: &str,
     report: &mut Report,
-) -> anyhow::Result<()> {
-    let known: HashSet<SessionId> = match archive {
-        Some((_, catalog)) => catalog.sessions().await?.into_iter().map(|(id, _)| id).collect(),
+) -> anyhow::Result<HashSet<SessionId>> {
+    let mut known: HashSet<SessionId> = match archive {
+        Some(archive) => archive.catalog.sessions().await?.into_iter().map(|(id, _)| id).collect(),
         None => HashSet::new(),
     };
     for name in source.sessions() {
@@ -85,67 +94,45 @@ async fn take_sessions(
         report.sessions += 1;
         report.facts += found.entries.len();
         report.outputs += found.outputs.len();
+        report.pictures += found.pictures.len();
         let notes = found.notes.iter().map(|note| format!("session {name}: {note}"));
         report.problems.extend(notes);
-        if let (Some((log, catalog)), false) = (archive, report.dry_run) {
-            keep(log, catalog, id, found).await?;
+        if let (Some(archive), false) = (archive, report.dry_run) {
+            keep(archive, id, found).await?;
         }
+        known.insert(id);
     }
-    Ok(())
+    Ok(known)
 }
 
 /// What hangs on it goes first: a session that is there is taken whole.
-async fn keep(
-    log: &Arc<dyn Log>,
-    catalog: &Arc<dyn Catalog>,
-    session: SessionId,
-    found: Found,
-) -> anyhow::Result<()> {
+async fn keep(archive: &Archive, session: SessionId, found: Found) -> anyhow::Result<()> {
+    let Archive { log, catalog, attic } = archive;
     for output in &found.outputs {
         catalog.save(Shelf::Outputs, &output.id, output).await?;
     }
-    let Found { entries, state, .. } = found;
-    let entries = entries.into_iter().map(Arc::new).collect();
-    let batch =
-        Batch { session, entries, state: Arc::new(state), spent: Vec::new(), ends_draft: true };
+    // What an earlier try has left behind.
+    attic.clear(session).await?;
+    let mut paths = Vec::new();
+    for Picture { bytes, extension } in found.pictures {
+        paths.push(attic.keep(session, extension, bytes).await?);
+    }
+    let mut entries = found.entries;
+    for attachment in entries.iter_mut().flat_map(attached) {
+        let place = attachment.path.to_str().and_then(|it| it.parse::<usize>().ok());
+        if let Some(path) = place.and_then(|place| paths.get(place)) {
+            attachment.path.clone_from(path);
+        }
+    }
+    let (entries, state) = (entries.into_iter().map(Arc::new).collect(), Arc::new(found.state));
+    let batch = Batch { session, entries, state, spent: Vec::new(), ends_draft: true };
     Ok(log.append(batch).await?)
 }
 
-/// What was taken and what could not be, for a person.
-#[derive(Default)]
-pub struct Report {
-    dry_run: bool,
-    sessions: usize,
-    facts: usize,
-    outputs: usize,
-    applets: Vec<String>,
-    /// Sessions that were here already.
-    known: usize,
-    /// Applets that were here already.
-    known_applets: usize,
-    problems: Vec<String>,
-    left: Vec<String>,
-}
-
-impl Report {
-    fn told(&self) -> String {
-        let would = if self.dry_run { "would be taken" } else { "taken" };
-        let mut lines = vec![
-            format!(
-                "{would}: {} sessions ({} entries, {} outputs), {} applets",
-                self.sessions,
-                self.facts,
-                self.outputs,
-                self.applets.len()
-            ),
-            format!("here already: {} sessions, {} applets", self.known, self.known_applets),
-        ];
-        lines.extend(self.applets.iter().map(|slug| format!("  applet {slug}")));
-        lines.extend(self.problems.iter().map(|problem| format!("  note: {problem}")));
-        if !self.left.is_empty() {
-            lines.push(format!("not taken: {}", self.left.join(", ")));
-        }
-        lines.join("\n") + "\n"
+fn attached(entry: &mut Entry) -> &mut [Attachment] {
+    match &mut entry.fact {
+        Fact::Said { message, .. } => &mut message.attachments,
+        _ => &mut [],
     }
 }
 

@@ -17,7 +17,7 @@ use kernel::{
     approvals::Grant,
     gallery::Gallery,
     host::Host,
-    ports::{Agents, Briefing, Catalog, Clock, Log, Ports},
+    ports::{Agents, Attic, Briefing, Catalog, Clock, Log, Ports},
     toolbox::{Caller, Toolbox},
     visit::{Company, names_agent},
 };
@@ -32,7 +32,7 @@ use crate::{
 
 pub use tools::embed_media::player;
 
-pub use edge::{Keys, Metrics, did_you_mean, near};
+pub use edge::{Keys, Metrics, PREFERENCES, Preferences, did_you_mean, near};
 pub use mcp::server::{Place, relay};
 pub use models::{Lineup, Problem};
 
@@ -266,9 +266,15 @@ pub fn has_database(data_dir: &Path) -> bool {
 }
 
 /// What is stored here, for whoever adds to it while no server does.
-pub fn archive(data_dir: &Path) -> anyhow::Result<(Arc<dyn Log>, Arc<dyn Catalog>)> {
+pub struct Archive {
+    pub log: Arc<dyn Log>,
+    pub catalog: Arc<dyn Catalog>,
+    pub attic: Arc<dyn Attic>,
+}
+
+pub fn archive(data_dir: &Path) -> anyhow::Result<Archive> {
     let store = Arc::new(store::Store::open(data_dir)?);
-    Ok((store.clone(), store))
+    Ok(Archive { log: store.clone(), catalog: store.clone(), attic: store })
 }
 
 /// Whether what is stored here can be used. Not while a server uses it.

@@ -8,12 +8,16 @@ use uuid::Uuid;
 
 use crate::{
     ports::{Catalog, Shelf, StoreError},
+    recent::Recent,
     roster::{News, Roster},
     update::SessionId,
 };
 
 /// How large one applet's state may grow, as JSON.
 pub const STATE_BYTES: usize = 1 << 20;
+/// How many states are at hand without the store, and how large each of them may be.
+const RECENT: usize = 64;
+const RECENT_BYTES: usize = 64 << 10;
 
 /// Whose state it is. Either may be missing: an applet without a session, a session without an applet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +47,8 @@ pub struct Applets {
     roster: Arc<Roster>,
     /// Held from reading to writing, so that no merge is lost to another.
     merging: Mutex<()>,
+    /// What the store holds, changed only by whoever holds `merging`.
+    recent: Recent<Arc<Map<String, Value>>>,
     /// Shared with every connection on which an applet may listen.
     audience: Arc<()>,
 }
@@ -54,11 +60,37 @@ pub struct Seat {
 
 impl Applets {
     pub fn new(catalog: Arc<dyn Catalog>, roster: Arc<Roster>) -> Self {
-        Self { catalog, roster, merging: Mutex::default(), audience: Arc::default() }
+        let (merging, recent) = (Mutex::default(), Recent::new(RECENT));
+        Self { catalog, roster, merging, recent, audience: Arc::default() }
     }
 
     pub async fn state(&self, key: &AppletKey) -> Result<Map<String, Value>, StoreError> {
-        Ok(self.catalog.load(Shelf::AppletState, &name(key)).await?.unwrap_or_default())
+        let name = name(key);
+        if let Some(state) = self.recent.get(&name) {
+            return Ok(Map::clone(&state));
+        }
+        let _merging = self.merging.lock().await;
+        self.fetch(&name).await
+    }
+
+    /// For whoever holds `merging`.
+    async fn fetch(&self, name: &str) -> Result<Map<String, Value>, StoreError> {
+        if let Some(state) = self.recent.get(name) {
+            return Ok(Map::clone(&state));
+        }
+        let text = self.catalog.get(Shelf::AppletState, name).await?.unwrap_or_default();
+        // What is no object was never written here.
+        let state: Map<String, Value> = serde_json::from_str(&text).unwrap_or_default();
+        self.note(name, &state, text.len());
+        Ok(state)
+    }
+
+    fn note(&self, name: &str, state: &Map<String, Value>, bytes: usize) {
+        if bytes <= RECENT_BYTES {
+            self.recent.keep(name, Arc::new(state.clone()));
+        } else {
+            self.recent.forget(|it| it == name);
+        }
     }
 
     /// Sets the top-level keys given and leaves the others.
@@ -68,19 +100,30 @@ impl Applets {
         data: Map<String, Value>,
     ) -> Result<(), AppletError> {
         let _merging = self.merging.lock().await;
-        let mut state = self.state(key).await?;
+        let name = name(key);
+        let mut state = self.fetch(&name).await?;
         state.extend(data);
-        let text = Value::Object(state).to_string();
+        let state = Value::Object(state);
+        let text = state.to_string();
         if text.len() > STATE_BYTES {
             return Err(AppletError::TooLarge);
         }
-        Ok(self.catalog.put(Shelf::AppletState, &name(key), text).await?)
+        let bytes = text.len();
+        // Until it is known what the store holds, nothing is.
+        self.recent.forget(|it| it == name);
+        self.catalog.put(Shelf::AppletState, &name, text).await?;
+        if let Value::Object(state) = state {
+            self.note(&name, &state, bytes);
+        }
+        Ok(())
     }
 
     /// Forgets all that an applet has said here.
     pub async fn clear(&self, key: &AppletKey) -> Result<(), StoreError> {
         let _merging = self.merging.lock().await;
-        self.catalog.discard(Shelf::AppletState, &name(key)).await
+        let name = name(key);
+        self.recent.forget(|it| it == name);
+        self.catalog.discard(Shelf::AppletState, &name).await
     }
 
     /// Merges, and lets the other connections know that watch `session`, or none if there is none.
@@ -132,7 +175,10 @@ impl Applets {
     }
 
     pub(crate) async fn forget(&self, session: SessionId) -> Result<(), StoreError> {
-        for (name, _) in self.catalog.list(Shelf::AppletState, &format!("{session}/")).await? {
+        let _merging = self.merging.lock().await;
+        let of = format!("{session}/");
+        self.recent.forget(|name| name.starts_with(&of));
+        for (name, _) in self.catalog.list(Shelf::AppletState, &of).await? {
             self.catalog.discard(Shelf::AppletState, &name).await?;
         }
         Ok(())

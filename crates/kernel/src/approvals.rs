@@ -95,6 +95,29 @@ impl Grant {
             && self.schedule.as_deref().is_none_or(|only| Some(only) == schedule)
             && self.expires.is_none_or(|end| now < end)
     }
+
+    /// Whether it is about one of these.
+    fn covers(&self, subject: &str, within: Option<&str>) -> bool {
+        let names = |pattern: &str| within.is_none_or(|folder| speaks_of(pattern, folder));
+        let pattern = self.pattern.as_deref().filter(|it| names(it));
+        pattern.is_some_and(|it| fits(it, subject))
+    }
+
+    /// Whether it was given to this applet, for the same, when the applet was another.
+    fn is_outdated(&self, tool: &str, caller: &Caller) -> bool {
+        let (Caller::Applet { slug: had, .. }, Caller::Applet { slug, .. }) =
+            (&self.caller, caller)
+        else {
+            return false;
+        };
+        self.tool == tool && had == slug && self.caller != *caller
+    }
+}
+
+/// Whether all that is like a pattern lies in a folder.
+fn speaks_of(pattern: &str, folder: &str) -> bool {
+    let plain = pattern.split('*').next().unwrap_or_default();
+    plain.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')) && !plain.contains("/..")
 }
 
 /// The run of a schedule that a call belongs to: one that its own turn makes, and nobody beside it.
@@ -210,13 +233,19 @@ impl Approvals {
             | (Risk::Edits | Risk::RunsBoxed, Mode::AutoSafe) => true,
             (Risk::Edits | Risk::RunsBoxed | Risk::Runs | Risk::Reaches | Risk::Acts, _) => {
                 let schedule = errand(state, call).map(|(slug, _)| slug.as_str());
-                self.is_granted(call, schedule, tool, &deed.subjects)
+                self.is_granted(call, schedule, tool, deed)
             }
         };
         if allowed {
             return Judgement::Allow;
         }
-        Judgement::Ask { why: why(deed.risk).into() }
+        let changed = self.grants().iter().any(|grant| grant.is_outdated(tool, caller));
+        let changed = if changed {
+            "; you allowed this before, and the applet has changed since"
+        } else {
+            ""
+        };
+        Judgement::Ask { why: format!("{}{changed}", why(deed.risk)) }
     }
 
     /// Whether grants cover every subject of a call.
@@ -225,17 +254,16 @@ impl Approvals {
         call: &Call,
         schedule: Option<&str>,
         tool: &str,
-        subjects: &[String],
+        Deed { subjects, within, .. }: &Deed,
     ) -> bool {
         let now = self.clock.now();
         let grants = self.grants();
         let holding = grants.iter().filter(|it| it.holds(call, schedule, tool, now));
-        if holding.clone().any(|grant| grant.pattern.is_none()) {
+        if within.is_none() && holding.clone().any(|grant| grant.pattern.is_none()) {
             return true;
         }
         let covered = |subject: &String| {
-            let like = |grant: &Grant| grant.pattern.as_deref().is_some_and(|it| fits(it, subject));
-            holding.clone().any(like)
+            holding.clone().any(|grant| grant.covers(subject, within.as_deref()))
         };
         !subjects.is_empty() && subjects.iter().all(covered)
     }
@@ -301,10 +329,11 @@ impl Approvals {
         grants.iter().filter(|grant| grant.expires.is_none_or(|end| now < end)).cloned().collect()
     }
 
+    /// What an applet was allowed when it was another goes, now that it is asked about anew.
     pub async fn grant(&self, grant: Grant) -> Result<(), StoreError> {
         self.catalog.save(Shelf::Grants, &grant.id.to_string(), &grant).await?;
-        self.grants().push(grant);
-        Ok(())
+        self.grants().push(grant.clone());
+        self.revoke_all(|old| old.is_outdated(&grant.tool, &grant.caller)).await
     }
 
     /// Grants something for as long as the server runs: the configuration says so.
@@ -387,6 +416,16 @@ pub fn fits(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_speaks_of_a_folder_only_by_its_name() {
+        for pattern in ["/a/b/c.js", "/a/b/*", "/a/b/*/x", "/a/b/c/*"] {
+            assert!(speaks_of(pattern, "/a/b"), "{pattern}");
+        }
+        for pattern in ["*", "/*", "/a/*", "/a/b", "/a/b*", "/a/bc/*", "*/a/b/c", "/a/b/../*", ""] {
+            assert!(!speaks_of(pattern, "/a/b"), "{pattern}");
+        }
+    }
 
     #[test]
     fn a_star_stands_for_anything() {

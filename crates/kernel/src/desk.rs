@@ -1,7 +1,9 @@
 //! The session's own side of its handle: one task, one log, one writer.
 
+mod ending;
 mod opening;
 mod questions;
+mod recording;
 mod rewinding;
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -17,17 +19,15 @@ use crate::{
     approvals::Approvals,
     budget::Purse,
     feed::{Draft, Following, Told},
-    ledger::Spending,
-    ports::{Batch, Ports, StoreError},
+    ports::{Ports, StoreError},
     question::Verdict,
     roster::Roster,
     session::{QUEUE_DEPTH, Receipt, SayError, Session},
     state::{OpenQuestion, State},
-    tasks::Close,
     turn::{Report, Turn, TurnError},
     update::{
-        Amendment, Answer, Command, Compaction, Entry, Fact, Failure, Message, Outcome, Output,
-        Seq, SessionId, Signal, Update, Usage, WhenBusy,
+        Amendment, Command, Entry, Fact, Message, Outcome, Seq, SessionId, Signal, Update, Usage,
+        WhenBusy,
     },
 };
 
@@ -239,27 +239,6 @@ impl Desk {
         Ok(true)
     }
 
-    async fn cancel(&mut self) -> Result<bool, StoreError> {
-        if !self.cut_short() {
-            self.settle().await?;
-            return Ok(false);
-        }
-        self.owed = Some(Outcome::Cancelled);
-        self.settle().await?;
-        Ok(true)
-    }
-
-    /// Forgets the running turn, but not what it has said it used; says whether there was one.
-    fn cut_short(&mut self) -> bool {
-        let Some(mut running) = self.running.take() else { return false };
-        while let Ok(report) = running.reports.try_recv() {
-            if let Report::Used { model, usage } = report {
-                self.heard = Some((model, usage));
-            }
-        }
-        true
-    }
-
     async fn amend(&mut self, amendment: Amendment) -> Result<(), StoreError> {
         let Amendment { name, env_hint, context, model, mode } = amendment;
         let mut facts = Vec::new();
@@ -381,124 +360,6 @@ impl Desk {
             idle = if now < behind { 0 } else { idle + 1 };
             behind = now;
         }
-    }
-
-    /// The turn has said all it had to say.
-    async fn finish(&mut self) {
-        let Some(mut running) = self.running.take() else { return };
-        let outcome = match (&mut running.task).await {
-            Ok(Ok(())) => Outcome::Finished,
-            Ok(Err(error)) => Outcome::failed(error.kind(), &error.to_string()),
-            Err(_) => Outcome::failed(Failure::Internal, "the turn broke down"),
-        };
-        self.owed = Some(outcome);
-        if let Err(error) = self.settle().await {
-            self.give_up(&error);
-        }
-    }
-
-    /// Storage fails in the middle of a turn: those present are told, and the record is owed.
-    fn give_up(&mut self, error: &StoreError) {
-        tracing::error!(session = %self.id, %error, "cannot record");
-        self.running = None;
-        let reason = error.to_string();
-        self.owed.get_or_insert_with(|| Outcome::failed(Failure::Internal, &reason));
-        self.pass_on(Signal::Unrecorded { reason });
-    }
-
-    /// Pays what is owed, then goes on with what waits.
-    async fn settle(&mut self) -> Result<(), StoreError> {
-        let Some(outcome) = self.owed.take() else { return Ok(()) };
-        if let Err(error) = self.end(outcome.clone()).await {
-            self.owed = Some(outcome);
-            return Err(error);
-        }
-        if let Err(error) = self.start_next().await {
-            tracing::error!(session = %self.id, %error, "cannot go on with the next message");
-        }
-        Ok(())
-    }
-
-    /// Keeps what was heard of an unfinished sentence, marks open calls, and ends the turn.
-    async fn end(&mut self, outcome: Outcome) -> Result<(), StoreError> {
-        let mut facts = Vec::new();
-        let (mut model, mut usage) = self.heard.clone().unzip();
-        if self.state.compacting {
-            let reason = format!("it was {}", outcome.name());
-            let (model, usage) = (model.take().unwrap_or_default(), usage.take());
-            facts.push(Fact::CompactionEnded(Compaction::Failed { reason, model, usage }));
-        }
-        if let Some(turn) = &self.state.turn {
-            // Also if nothing was said: what was used for it is to be counted.
-            if let Some(step) = turn.step
-                && (usage.is_some() || !self.draft.is_empty())
-            {
-                facts.push(Fact::Answered(Answer {
-                    text: self.draft.text.clone(),
-                    reasoning: self.draft.reasoning.clone(),
-                    model: model.unwrap_or_default(),
-                    usage,
-                    partial: true,
-                    ..Answer::to(step)
-                }));
-            }
-            let of_turn = self.state.questions.iter().filter(|open| open.call.is_some());
-            facts.extend(of_turn.map(|open| Fact::Settled {
-                question: open.id,
-                verdict: Verdict::Withdrawn,
-                by: format!("the turn was {}", outcome.name()),
-            }));
-            let open = turn.calls.iter().cloned();
-            facts.extend(open.map(|call| Fact::ToolReturned { call, output: Output::Interrupted }));
-            metrics::counter!("megaron_turns_total", "outcome" => outcome.name()).increment(1);
-            if let (Some(task), Outcome::Cancelled) = (&self.state.task, &outcome) {
-                facts.push(Fact::TaskClosed { task: task.id, close: Close::Cancelled });
-            }
-            facts.push(Fact::TurnEnded(outcome));
-        }
-        self.record(facts).await?;
-        let open = &self.state.questions;
-        self.waiting.retain(|id, _| open.iter().any(|it| it.id == *id));
-        Ok(())
-    }
-
-    /// Stores, then tells: nobody hears of a fact that could be lost.
-    async fn record(&mut self, facts: Vec<Fact>) -> Result<(), StoreError> {
-        if facts.is_empty() {
-            return Ok(());
-        }
-        let (at, today) = (self.ports.clock.now(), self.ports.clock.today());
-        let mut state = State::clone(&self.state);
-        let mut entries = Vec::with_capacity(facts.len());
-        let mut ends_draft = false;
-        for fact in facts {
-            ends_draft |= matches!(fact, Fact::Answered(_) | Fact::TurnEnded(_));
-            let entry = Arc::new(Entry { seq: state.last.next(), at, fact });
-            state.apply(&entry);
-            entries.push(entry);
-        }
-        let state = Arc::new(state);
-        let spent = entries.iter().filter_map(|entry| Spending::of(&entry.fact, today)).collect();
-        let batch = Batch {
-            session: self.id,
-            entries: entries.clone(),
-            state: state.clone(),
-            spent,
-            ends_draft,
-        };
-        self.ports.log.append(batch).await?;
-        let settles = |entry: &Arc<Entry>| matches!(entry.fact, Fact::CompactionEnded(_));
-        if ends_draft || entries.iter().any(settles) {
-            self.heard = None;
-        }
-        metrics::counter!("megaron_facts_total").increment(entries.len() as u64);
-        self.roster.update(self.id, &state, &entries);
-        self.state = state;
-        if ends_draft {
-            self.draft = Draft::default();
-        }
-        self.publish(entries.into_iter().map(Update::Fact).collect());
-        Ok(())
     }
 
     fn pass_on(&mut self, signal: Signal) {

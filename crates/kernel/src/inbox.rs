@@ -105,7 +105,8 @@ impl Host {
         }
     }
 
-    /// What this answer allows beyond this once.
+    /// What this answer allows beyond this once. Where what was asked about lies apart, a yes to all
+    /// of it is one to all that lies there.
     fn grant(&self, session: SessionId, asked: &Question, decision: &Decision) -> Option<Grant> {
         let Decision::Allow { scope, pattern, lasts } = decision else { return None };
         let session = match scope {
@@ -113,6 +114,11 @@ impl Host {
             Scope::Session => Some(session),
             Scope::Always => None,
         };
+        let within = match &asked.about {
+            About::Leave { deed, .. } => deed.within.as_ref(),
+            About::Choice { .. } | About::Form { .. } | About::Visit { .. } => None,
+        };
+        let whole = within.map(|folder| format!("{folder}/*"));
         let now = self.ports.clock.now();
         Some(Grant {
             id: self.ports.clock.id(),
@@ -120,7 +126,7 @@ impl Host {
             caller: asked.caller.clone(),
             session,
             schedule: None,
-            pattern: pattern.clone(),
+            pattern: pattern.clone().or(whole),
             expires: lasts.and_then(|lasts| now.checked_add(lasts).ok()),
             given: now,
         })

@@ -26,6 +26,7 @@ pub mod outputs;
 pub mod ports;
 pub mod prompt;
 pub mod question;
+pub mod recent;
 pub mod roster;
 pub mod schedule;
 pub mod servers;

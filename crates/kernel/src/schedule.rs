@@ -132,7 +132,7 @@ impl Run {
     }
 
     /// The name of its record: the same planned time is never on record twice.
-    fn record(&self, slug: &str) -> String {
+    pub fn record(&self, slug: &str) -> String {
         // By hand, as often as somebody likes.
         let hand = if self.manual { format!("-{}", self.id) } else { String::new() };
         format!("{}{:020}{hand}", prefix(slug), self.due.as_millisecond())

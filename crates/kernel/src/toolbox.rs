@@ -50,7 +50,8 @@ pub trait Tool: Send + Sync {
     /// what is wrong with the call, which is then not made.
     fn foresee<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Deed, String>> {
         let detail = Detail::Arguments { args: call.args.clone() };
-        future::ready(Ok(Deed { risk: Risk::Acts, detail, subjects: Vec::new() })).boxed()
+        future::ready(Ok(Deed { risk: Risk::Acts, detail, subjects: Vec::new(), within: None }))
+            .boxed()
     }
 
     /// What it gets wrong is text for the caller to read. Dropping the future cancels the call.
@@ -139,6 +140,9 @@ pub enum Caller {
     /// An applet calls no tools; what it may do has its own list.
     Applet {
         slug: String,
+        /// What it consists of, in a word: with other content it is somebody else.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edition: Option<String>,
     },
     /// A program that uses the house through MCP.
     Client,
@@ -157,13 +161,17 @@ pub struct Deed {
     /// None if only the whole tool can be granted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subjects: Vec<String>,
+    /// A folder of which a lasting grant must speak to cover this: leave for all that the tool does
+    /// was given for something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
 }
 
 impl Deed {
     /// One that changes nothing.
     pub fn reads() -> Self {
         let detail = Detail::Arguments { args: Value::Null };
-        Self { risk: Risk::Reads, detail, subjects: Vec::new() }
+        Self { risk: Risk::Reads, detail, subjects: Vec::new(), within: None }
     }
 }
 

@@ -38,7 +38,8 @@ impl Root {
     }
 
     fn real(&self) -> Option<&Path> {
-        if self.real.get().is_none() {
+        // To see that it is still not there is cheaper than to look for its name.
+        if self.real.get().is_none() && self.path.exists() {
             self.real.set(self.path.canonicalize().ok()?).ok();
         }
         self.real.get().map(PathBuf::as_path)
@@ -68,6 +69,11 @@ impl Found {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         Ok(file)
+    }
+
+    /// The way from the open directory; `.` for that one itself.
+    pub fn within(&self) -> &Path {
+        &self.within
     }
 
     /// What is called `name` in this directory, or would be.

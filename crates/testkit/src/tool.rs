@@ -3,7 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::{FutureExt as _, future::BoxFuture};
-use kernel::toolbox::{Call, Deed, Detail, Picture, Reply, Risk, Tool, ToolSpec};
+use kernel::{
+    outputs::Embed,
+    toolbox::{Call, Deed, Detail, Picture, Reply, Risk, Tool, ToolSpec},
+};
 use serde_json::{Value, json};
 
 use crate::Gate;
@@ -27,6 +30,7 @@ enum Act {
     Panic,
     Wait(Gate),
     Show(Vec<Picture>),
+    Embed(Embed),
 }
 
 impl TestTool {
@@ -55,6 +59,12 @@ impl TestTool {
             bytes: bytes.to_owned(),
         };
         Self::new("show", Act::Show(pictures.map(picture).into()))
+    }
+
+    /// Shows something in the conversation that was put out under this name.
+    pub fn embedding(output: &str, provider: &str, title: &str) -> Self {
+        let embed = Embed { output: output.into(), provider: provider.into(), title: title.into() };
+        Self::new("embed", Act::Embed(embed))
     }
 
     #[must_use]
@@ -125,7 +135,8 @@ impl Tool for TestTool {
     fn foresee<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Deed, String>> {
         let subject = call.args.get("on").and_then(Value::as_str).map(str::to_owned);
         let detail = Detail::Arguments { args: call.args.clone() };
-        let deed = Deed { risk: self.risk, detail, subjects: subject.into_iter().collect() };
+        let deed =
+            Deed { risk: self.risk, detail, subjects: subject.into_iter().collect(), within: None };
         async move {
             if let Some(gate) = &self.foresight {
                 gate.pass().await;
@@ -146,6 +157,11 @@ impl Tool for TestTool {
                     let reply = Reply::from("look".to_owned());
                     Ok(Reply { pictures: pictures.clone(), ..reply })
                 }
+                Act::Embed(embed) => match call.session.show(embed.clone()).await {
+                    Ok(Ok(())) => Ok(format!("[output:{}] Embedded", embed.output).into()),
+                    Ok(Err(error)) => Err(error.to_string()),
+                    Err(error) => Err(error.to_string()),
+                },
                 Act::Wait(gate) => {
                     gate.pass().await;
                     Ok(call.args.to_string().into())

@@ -48,7 +48,7 @@ fn find(host: &Host, text: &str) -> Option<(SessionId, Arc<State>)> {
 fn deed(call: &Call, subject: String, bounded: bool) -> Deed {
     let risk = if bounded { Risk::RunsBoxed } else { Risk::Acts };
     let detail = Detail::Arguments { args: call.args.clone() };
-    Deed { risk, detail, subjects: vec![subject] }
+    Deed { risk, detail, subjects: vec![subject], within: None }
 }
 
 /// Whether whoever works there, in this mode, may do no more than the caller.

@@ -14,6 +14,7 @@ use crate::{
     change::{self, Change, LARGEST, Old, carry_out, deed},
     folder::{Folder, within},
     typed::{Typed, shorten},
+    workshop::Workshop,
 };
 
 /// Applies a unified diff to files in the session's folder: adds, changes, deletes and renames them,
@@ -28,7 +29,9 @@ pub struct Input {
     patch: String,
 }
 
-pub struct ApplyPatch;
+pub struct ApplyPatch {
+    pub workshop: Workshop,
+}
 
 impl Typed for ApplyPatch {
     type Input = Input;
@@ -45,7 +48,9 @@ impl Typed for ApplyPatch {
     }
 
     async fn foresee(&self, input: Input, call: &Call) -> Result<Deed, String> {
-        within(call.cwd.clone(), move |folder| Ok(deed(&plan(folder, &input)?))).await
+        let planned = move |folder: &Folder| Ok(deed(&plan(folder, &input)?));
+        let deed = within(call.cwd.clone(), planned).await?;
+        Ok(self.workshop.judged(&call.cwd, deed))
     }
 
     async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {

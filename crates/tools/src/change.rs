@@ -136,7 +136,12 @@ pub fn deed(changes: &[Change]) -> Deed {
     let subjects: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     let risk = if paths.iter().any(|path| runs(path)) { Risk::Acts } else { Risk::Edits };
     let diff = diff::shortened(&diff_of(changes), KEPT);
-    Deed { risk, detail: Detail::Change { path: subjects.join(", "), diff }, subjects }
+    Deed {
+        risk,
+        detail: Detail::Change { path: subjects.join(", "), diff },
+        subjects,
+        within: None,
+    }
 }
 
 /// Whether to write there is to run programs later: Git's hooks and settings do that.

@@ -44,7 +44,7 @@ impl Typed for EditFile {
     async fn foresee(&self, input: Input, call: &Call) -> Result<Deed, String> {
         let root = self.workshop.root(&input.path, call);
         let deed = within(root.clone(), move |folder| Ok(deed(&[plan(folder, &input)?.0]))).await?;
-        Ok(Workshop::judged(&root, call, deed))
+        Ok(self.workshop.judged(&root, deed))
     }
 
     async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {

@@ -77,7 +77,7 @@ pub fn add_all(
     workshop: Option<PathBuf>,
 ) {
     let workshop = Workshop(workshop);
-    toolbox.add(Adapter::new(ApplyPatch));
+    toolbox.add(Adapter::new(ApplyPatch { workshop: workshop.clone() }));
     toolbox.add(Adapter::new(CurrentTime { clock }));
     toolbox.add(Adapter::new(EditFile { workshop: workshop.clone() }));
     toolbox.add(Adapter::new(Glob));
@@ -86,7 +86,7 @@ pub fn add_all(
     toolbox.add(Adapter::new(ReadFile { workshop: workshop.clone() }));
     toolbox.add(Adapter::new(ReadResult));
     toolbox.add(Adapter::new(ReadSkill { briefing }));
-    toolbox.add(Adapter::new(WriteFile { workshop: workshop.clone() }));
+    toolbox.add(Adapter::new(WriteFile { workshop }));
 }
 
 /// Gives the house the tools that talk to its person and its other agents.

@@ -38,7 +38,7 @@ pub trait Typed: Send + Sync + 'static {
         // Read only to see that it can be.
         drop(input);
         let detail = Detail::Arguments { args: call.args.clone() };
-        ready(Ok(Deed { risk: Self::RISK, detail, subjects: Vec::new() }))
+        ready(Ok(Deed { risk: Self::RISK, detail, subjects: Vec::new(), within: None }))
     }
 
     /// What it gets wrong is text for the caller to read. Dropping the future cancels the call.

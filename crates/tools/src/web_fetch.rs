@@ -98,7 +98,7 @@ impl Typed for WebFetch {
         self.fetcher.guard.check(&url)?;
         let subjects = url.host_str().map(str::to_owned).into_iter().collect();
         let detail = Detail::Address { url: url.into() };
-        Ok(Deed { risk: Self::RISK, detail, subjects })
+        Ok(Deed { risk: Self::RISK, detail, subjects, within: None })
     }
 
     async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {

@@ -17,17 +17,23 @@ impl Workshop {
     }
 
     /// What is to be allowed in this folder. What is made in the workshop runs in the person's
-    /// browser, so no leave for the session's own files covers it.
-    pub fn judged(root: &Path, call: &Call, deed: Deed) -> Deed {
-        if root == call.cwd {
+    /// browser, so no leave for other files covers it: not for all of them, nor because the workshop
+    /// happens to lie in the session's folder.
+    pub fn judged(&self, root: &Path, deed: Deed) -> Deed {
+        let Some(workshop) = self.0.as_deref().and_then(|it| it.canonicalize().ok()) else {
+            return deed;
+        };
+        let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let paths: Vec<PathBuf> = deed.subjects.iter().map(|path| root.join(path)).collect();
+        if !paths.iter().any(|path| path.starts_with(&workshop)) {
             return deed;
         }
-        let whole = |path: &String| root.join(path).display().to_string();
-        let subjects: Vec<_> = deed.subjects.iter().map(whole).collect();
+        let subjects: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
         let detail = match deed.detail {
             Detail::Change { diff, .. } => Detail::Change { path: subjects.join(", "), diff },
             other => other,
         };
-        Deed { risk: Risk::Acts, detail, subjects }
+        let within = Some(workshop.display().to_string());
+        Deed { risk: Risk::Acts, detail, subjects, within }
     }
 }

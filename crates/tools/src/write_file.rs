@@ -41,7 +41,7 @@ impl Typed for WriteFile {
     async fn foresee(&self, input: Input, call: &Call) -> Result<Deed, String> {
         let root = self.workshop.root(&input.path, call);
         let deed = within(root.clone(), move |folder| Ok(deed(&[plan(folder, input)?]))).await?;
-        Ok(Workshop::judged(&root, call, deed))
+        Ok(self.workshop.judged(&root, deed))
     }
 
     async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {

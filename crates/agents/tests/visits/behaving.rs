@@ -91,7 +91,10 @@ async fn leave_is_asked_of_the_person_and_every_answer_reaches_the_agent() {
         assert_eq!(waiting.question.title, "Doing c1");
         let About::Leave { deed, .. } = waiting.question.about else { panic!("{waiting:?}") };
         let args = Detail::Arguments { args: json!({ "path": "a" }) };
-        assert_eq!(deed, Deed { risk: Risk::Acts, detail: args, subjects: Vec::new() });
+        assert_eq!(
+            deed,
+            Deed { risk: Risk::Acts, detail: args, subjects: Vec::new(), within: None }
+        );
         assert_eq!(scene.ended().await, answered(chosen));
     }
     scene.say(four).await;

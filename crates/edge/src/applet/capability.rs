@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use kernel::{
-    gallery::{Applet, Permission},
+    gallery::{Applet, Parts, Permission},
     host::Host,
     inbox::CallError,
     leave::{Leave, Wish},
@@ -13,6 +13,7 @@ use kernel::{
 use serde_json::json;
 use tokio::sync::{Mutex, watch};
 
+use super::edition::edition;
 use crate::error::ApiError;
 
 /// Handlers find it among the extensions of a request that an applet makes.
@@ -20,6 +21,9 @@ pub struct Capability {
     host: Arc<Host>,
     pub slug: String,
     name: String,
+    /// What runs in the frame, and nothing else does under its ticket.
+    edition: String,
+    declared: Vec<Permission>,
     pub session: Option<SessionId>,
     /// What was answered for this frame alone. Each is held while the person is asked about it, so
     /// that they are asked once.
@@ -29,10 +33,22 @@ pub struct Capability {
 }
 
 impl Capability {
-    pub fn new(host: Arc<Host>, applet: &Applet, session: Option<SessionId>) -> Self {
-        let (slug, name) = (applet.slug.clone(), applet.name.clone());
-        let answers = Permission::ALL.into_iter().map(|it| (it, Mutex::default())).collect();
-        Self { host, slug, name, session, answers, ended: watch::Sender::new(false) }
+    pub fn new(host: Arc<Host>, parts: &Parts, session: Option<SessionId>) -> Self {
+        let Applet { slug, name, needs, .. } = &parts.applet;
+        Self {
+            host,
+            slug: slug.clone(),
+            name: name.clone(),
+            edition: edition(parts),
+            declared: needs.permissions.clone(),
+            session,
+            answers: Permission::ALL.into_iter().map(|it| (it, Mutex::default())).collect(),
+            ended: watch::Sender::new(false),
+        }
+    }
+
+    pub fn edition(&self) -> &str {
+        &self.edition
     }
 
     /// The frame is gone: what it has asked is not asked any longer.
@@ -55,7 +71,7 @@ impl Capability {
 
     async fn ask_person(&self, permission: Permission, request: &str) -> Result<(), ApiError> {
         let (name, slug) = (permission.name(), &self.slug);
-        if !self.declares(permission).await {
+        if !self.declared.contains(&permission) {
             return Err(ApiError::forbidden(format!(
                 "The applet \"{slug}\" needs the permission \"{name}\", which its meta.json does not declare"
             )));
@@ -76,7 +92,7 @@ impl Capability {
             Some(false) => return Err(refused()),
             None => (),
         }
-        let caller = Caller::Applet { slug: slug.clone() };
+        let caller = Caller::Applet { slug: slug.clone(), edition: Some(self.edition.clone()) };
         match self.host.leave(session, caller, self.wish(permission, request)).await {
             Ok(Leave::Granted) => Ok(()),
             Ok(Leave::Once) => {
@@ -91,13 +107,6 @@ impl Capability {
         }
     }
 
-    /// As its description says now.
-    async fn declares(&self, permission: Permission) -> bool {
-        let applets = self.host.ports.gallery.list().await;
-        let applet = applets.iter().find(|applet| applet.slug == self.slug);
-        applet.is_some_and(|applet| applet.needs.permissions.contains(&permission))
-    }
-
     fn wish(&self, permission: Permission, request: &str) -> Wish {
         let (risk, what) = match permission {
             Permission::FilesWrite => (Risk::Edits, "write files"),
@@ -108,7 +117,7 @@ impl Capability {
         Wish {
             name: permission.name().to_owned(),
             title: format!("The applet {} wants to {what}", self.name),
-            deed: Deed { risk, detail, subjects: Vec::new() },
+            deed: Deed { risk, detail, subjects: Vec::new(), within: None },
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The document of an applet, put together from its parts as they are when it is asked for.
+//! The document of an applet, put together from its parts as they were when its frame was opened.
 
 use std::sync::Arc;
 
@@ -22,13 +22,15 @@ use crate::{
 
 pub struct AppletSite {
     host: Arc<Host>,
-    slug: String,
+    /// As they were when the frame was opened: what it may do hangs on what it is.
+    parts: Parts,
     session: Option<SessionId>,
     face: Face,
 }
 
 impl AppletSite {
-    pub fn new(host: Arc<Host>, applet: &Applet, session: Option<SessionId>) -> Self {
+    pub fn new(host: Arc<Host>, parts: Parts, session: Option<SessionId>) -> Self {
+        let applet = &parts.applet;
         let face = Face {
             title: applet.name.clone(),
             flags: Flag::ALL.to_vec(),
@@ -40,7 +42,7 @@ impl AppletSite {
             loads: applet.needs.resources.clone(),
             frames: Vec::new(),
         };
-        Self { host, slug: applet.slug.clone(), session, face }
+        Self { host, parts, session, face }
     }
 
     async fn find(&self, path: &str) -> Option<Served> {
@@ -48,16 +50,10 @@ impl AppletSite {
         if path == "__applet/runtime.js" {
             return served(runtime());
         }
-        let parts = match self.host.ports.gallery.load(&self.slug).await {
-            Ok(parts) => parts?,
-            Err(why) => {
-                tracing::warn!(slug = self.slug, why, "an applet cannot be read");
-                return None;
-            }
-        };
+        let parts = &self.parts;
         let text = match path {
             "index.html" => document(&parts.applet),
-            "__applet/config.js" => self.config(&parts).await,
+            "__applet/config.js" => self.config().await,
             "__applet/script.js" => script(parts.script.as_deref().unwrap_or_default()),
             "__applet/style.css" => style(parts.style.as_deref().unwrap_or_default()),
             "__applet/base.css" => include_str!("base.css").to_owned(),
@@ -67,13 +63,14 @@ impl AppletSite {
     }
 
     /// What the runtime has to know before anything of the applet runs.
-    async fn config(&self, parts: &Parts) -> String {
-        let kept = self.host.applets.state(&storage(&self.slug)).await;
+    async fn config(&self) -> String {
+        let Parts { applet, html, .. } = &self.parts;
+        let kept = self.host.applets.state(&storage(&applet.slug)).await;
         let kept = kept.unwrap_or_default().remove(STORAGE).filter(Value::is_object);
         let config = json!({
-            "slug": self.slug,
+            "slug": applet.slug,
             "sessionId": self.session,
-            "html": parts.html,
+            "html": html,
             "storage": kept.unwrap_or_else(|| json!({})),
         });
         format!("globalThis.__applet = {config};\n")

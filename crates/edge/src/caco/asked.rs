@@ -145,7 +145,7 @@ fn shown(about: &About) -> (Kind, Shown<'_>) {
     let nothing = Shown::default();
     match about {
         About::Leave { deed, why, .. } => {
-            let Deed { risk, detail, subjects } = deed;
+            let Deed { risk, detail, subjects, .. } = deed;
             let shown = Shown {
                 why: Some(why),
                 risk: Some(risk_name(*risk)),
@@ -196,7 +196,7 @@ pub fn caller_name(caller: &Caller) -> String {
         Caller::Model => "model".to_owned(),
         Caller::Owner => "owner".to_owned(),
         Caller::Widget { server } => format!("widget:{server}"),
-        Caller::Applet { slug } => format!("applet:{slug}"),
+        Caller::Applet { slug, .. } => format!("applet:{slug}"),
         Caller::Client => "client".to_owned(),
         Caller::Agent { name } => format!("agent:{name}"),
     }
@@ -236,7 +236,8 @@ mod tests {
             sandboxed: false,
             why_not: Some("no Landlock".into()),
         };
-        let deed = Deed { risk: Risk::Runs, detail, subjects: vec!["git push".into()] };
+        let deed =
+            Deed { risk: Risk::Runs, detail, subjects: vec!["git push".into()], within: None };
         let leave = About::Leave { deed, why: "it runs".into(), doubt: None };
         let command = json!({
             "type": "command", "command": "git push", "cwd": "/w", "sandboxed": false,

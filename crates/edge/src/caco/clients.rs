@@ -6,6 +6,7 @@ use kernel::{
     applets::AppletKey,
     host::Host,
     ports::{Shelf, StoreError},
+    recent::Recent,
     update::SessionId,
 };
 use serde::{Deserialize, Serialize};
@@ -14,22 +15,29 @@ use utoipa::ToSchema;
 
 use super::hear::Place;
 
-const PREFERENCES: &str = "default";
+/// The name of their record.
+pub const PREFERENCES: &str = "default";
 const CHOSEN: &str = "chosen-model";
 
 pub struct Clients {
     host: Arc<Host>,
     /// Held from reading to writing.
     changing: Mutex<()>,
+    /// What is on record of clients, changed only by whoever holds `changing`.
+    recent: Recent<Slot>,
 }
 
-#[derive(Default, Serialize, Deserialize)]
+/// How many clients are known without the store.
+const RECENT: usize = 64;
+
+#[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Slot {
     active: Option<SessionId>,
     applet: Option<String>,
 }
 
+/// What the person used last.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct Preferences {
     #[serde(rename = "lastCwd")]
@@ -43,7 +51,7 @@ pub struct Preferences {
 
 impl Clients {
     pub fn new(host: Arc<Host>) -> Self {
-        Self { host, changing: Mutex::default() }
+        Self { host, changing: Mutex::default(), recent: Recent::new(RECENT) }
     }
 
     /// The session this client has open, if it still exists.
@@ -55,8 +63,8 @@ impl Clients {
     pub async fn set_active(&self, client: &str, session: SessionId) -> Result<(), StoreError> {
         {
             let _changing = self.changing.lock().await;
-            let slot = Slot { active: Some(session), ..self.slot(client).await? };
-            self.host.ports.catalog.save(Shelf::Clients, client, &slot).await?;
+            let slot = Slot { active: Some(session), ..self.fetch(client).await? };
+            self.put(client, slot).await?;
         }
         self.prefer(|preferences| preferences.session = Some(session)).await?;
         Ok(())
@@ -65,8 +73,8 @@ impl Clients {
     /// Notes which applet the client has open.
     pub async fn set_applet(&self, client: &str, slug: &str) -> Result<(), StoreError> {
         let _changing = self.changing.lock().await;
-        let slot = Slot { applet: Some(slug.to_owned()), ..self.slot(client).await? };
-        self.host.ports.catalog.save(Shelf::Clients, client, &slot).await
+        let slot = Slot { applet: Some(slug.to_owned()), ..self.fetch(client).await? };
+        self.put(client, slot).await
     }
 
     /// Whose applet state is meant: what was said, else what the client is looking at.
@@ -126,6 +134,25 @@ impl Clients {
     }
 
     async fn slot(&self, client: &str) -> Result<Slot, StoreError> {
-        Ok(self.host.ports.catalog.load(Shelf::Clients, client).await?.unwrap_or_default())
+        if let Some(slot) = self.recent.get(client) {
+            return Ok(slot);
+        }
+        let _changing = self.changing.lock().await;
+        self.fetch(client).await
+    }
+
+    /// For whoever holds `changing`, as is the next.
+    async fn fetch(&self, client: &str) -> Result<Slot, StoreError> {
+        let slot = self.host.ports.catalog.load(Shelf::Clients, client).await?;
+        let slot: Slot = slot.unwrap_or_default();
+        self.recent.keep(client, slot.clone());
+        Ok(slot)
+    }
+
+    async fn put(&self, client: &str, slot: Slot) -> Result<(), StoreError> {
+        self.recent.forget(|it| it == client);
+        self.host.ports.catalog.save(Shelf::Clients, client, &slot).await?;
+        self.recent.keep(client, slot);
+        Ok(())
     }
 }

@@ -1,5 +1,9 @@
 //! One connection of the Caco socket: what the client wishes goes in, what it may hear goes out.
 
+mod news;
+mod shells;
+mod windows;
+
 use std::{
     collections::VecDeque,
     mem,
@@ -14,27 +18,18 @@ use kernel::{
     applets::{AppletKey, Seat, Teller},
     feed::{Feed, Heard},
     host::OpenError,
-    roster::{Change, News},
+    roster::News,
     update::{Seq, SessionId},
 };
 use serde_json::Value;
-use tokio::sync::broadcast::{
-    self,
-    error::{RecvError, TryRecvError},
-};
-use uuid::Uuid;
+use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::{
     frames::Frame,
     hear::{Complaint, Place, Wish, hear},
     say::{self, Deltas, Line},
 };
-use crate::{
-    App,
-    frames::{HearError, outbox::Outbox},
-    shell::Shells,
-    socket::Dialect,
-};
+use crate::{App, frames::outbox::Outbox, shell::Shells, socket::Dialect};
 
 /// How many frames are gathered before they are sent off together.
 const GATHER: usize = 512;
@@ -135,43 +130,10 @@ impl Connection {
             }
             Wish::HoldFrame { frame } => self.hold(&frame),
             Wish::FrameMessage { frame, message } => self.pass_on(&frame, message),
-            Wish::Shell { id, order } => {
-                let refused = |error: String| Complaint { id: Some(id.clone().into()), error };
-                let order = serde_json::from_value(order).map_err(|it| refused(it.to_string()))?;
-                let started = self.shells.start(&self.app, id.clone(), order);
-                started.map_err(|error| refused(error.told().2))?;
-            }
-            Wish::ShellCancel { id } => {
-                let Some(exit) = self.shells.cancel(&id) else {
-                    let error = format!("No command with the id {id} is running");
-                    return Err(Complaint { id: Some(id.into()), error });
-                };
-                self.out.push(exit);
-            }
+            Wish::Shell { id, order } => self.run(&id, order)?,
+            Wish::ShellCancel { id } => self.stop(id)?,
         }
         Ok(())
-    }
-
-    fn hold(&mut self, frame: &str) {
-        let frames = &self.app.frames;
-        let held =
-            Uuid::try_parse(frame).is_ok_and(|id| frames.hold(id, self.number, &self.windows));
-        self.answer(&if held {
-            Frame::Held { frame_id: frame }
-        } else {
-            Frame::Gone { frame_id: frame }
-        });
-    }
-
-    fn pass_on(&mut self, frame: &str, message: Value) {
-        let id = Uuid::try_parse(frame).map_err(|_| HearError::Gone);
-        match id.and_then(|id| self.app.frames.hear(id, self.number, message)) {
-            Ok(()) | Err(HearError::StillTooFast) => (),
-            Err(HearError::Gone) => self.answer(&Frame::Gone { frame_id: frame }),
-            Err(error) => {
-                self.answer(&Frame::Refused { frame_id: frame, error: &error.to_string() });
-            }
-        }
     }
 
     async fn key(&self, place: Place, id: Option<&Value>) -> Result<AppletKey, Complaint> {
@@ -322,70 +284,8 @@ impl Connection {
         self.answer(&Frame::HistoryComplete { session_id: session, seq, id: id.as_ref() });
     }
 
-    fn spread(&mut self, news: News) {
-        if let News::Session { session, change: Change::Created, .. } = news
-            && let Some((awaited, arrived)) = &mut self.awaited
-        {
-            *arrived |= *awaited == session;
-        }
-        if self.is_early(&news) {
-            self.held.push(news);
-        } else if self.concerns(&news) {
-            self.out.push(say::news(&news).text);
-        }
-    }
-
-    /// Whether the watched session must first tell of what led to it.
-    fn is_early(&self, news: &News) -> bool {
-        match (news, &self.watching) {
-            (News::Session { session, after, .. }, Some(Watching { feed, told, .. })) => {
-                *session == feed.session().id() && *told < *after
-            }
-            _ => false,
-        }
-    }
-
-    fn concerns(&self, news: &News) -> bool {
-        match news {
-            News::Session { .. } | News::Schedules | News::AppletChanged { .. } => true,
-            News::AppletState { session, from, .. } => {
-                *from != Some(self.number) && (from.is_none() || *session == self.watched())
-            }
-        }
-    }
-
-    /// Tells the news that waited for its facts.
-    fn release(&mut self) {
-        if self.held.is_empty() {
-            return;
-        }
-        for news in mem::take(&mut self.held) {
-            if self.is_early(&news) {
-                self.held.push(news);
-            } else {
-                self.out.push(say::news(&news).text);
-            }
-        }
-    }
-
-    fn release_all(&mut self) {
-        let held = mem::take(&mut self.held);
-        self.out.extend(held.iter().map(|news| say::news(news).text));
-    }
-
     fn answer(&mut self, frame: &Frame<'_>) {
         self.out.push(say::write(frame).text);
-    }
-
-    /// News is out before the facts it belongs to: whoever tells facts looks here first.
-    fn spread_waiting(&mut self) {
-        loop {
-            match self.news.try_recv() {
-                Ok(news) => self.spread(news),
-                Err(TryRecvError::Lagged(_)) => self.out.push(say::missed_news().text),
-                Err(TryRecvError::Empty | TryRecvError::Closed) => return,
-            }
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is in a directory of the workspace.
 
-use std::{io, path::Path, sync::Arc};
+use std::{io, sync::Arc};
 
 use axum::{Json as Reply, extract::State};
 use serde::{Deserialize, Serialize};
@@ -83,10 +83,6 @@ fn read(disk: &Disk, path: &str) -> Result<Listing, ApiError> {
         files.push(Item { name, r#type: kind, size });
     }
     files.sort_by_cached_key(|it| (it.r#type, it.name.to_lowercase(), it.name.clone()));
-    let workspace = disk.workspace.canonicalize().map_err(failed)?;
-    let path = match found.real.strip_prefix(workspace) {
-        Ok(rest) if rest != Path::new("") => rest.to_string_lossy().into_owned(),
-        _ => ".".to_owned(),
-    };
+    let path = found.within().to_string_lossy().into_owned();
     Ok(Listing { path, cwd: disk.workspace.to_string_lossy().into_owned(), files })
 }

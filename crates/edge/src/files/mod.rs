@@ -1,5 +1,6 @@
 //! Files over HTTP, in the words of the Caco API: listed, read and written by whoever may.
 
+pub mod clearing;
 mod listing;
 mod proxy;
 mod serving;

@@ -147,8 +147,11 @@ fn allowed(disk: &Disk, path: &str, call: &str) -> Result<Found, ApiError> {
 }
 
 fn text(found: &Found) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    found.file()?.take(LIMIT as u64 + 1).read_to_end(&mut bytes)?;
+    let file = found.file()?;
+    // Room for all of it and its end, or it would be read in many small pieces.
+    let size = usize::try_from(file.metadata()?.len()).unwrap_or(LIMIT).min(LIMIT);
+    let mut bytes = Vec::with_capacity(size + 1);
+    file.take(LIMIT as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > LIMIT {
         return Err(io::Error::other("EFBIG: file too large (max 10MB)"));
     }

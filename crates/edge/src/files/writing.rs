@@ -1,6 +1,6 @@
 //! A file of the workspace, replaced as a whole.
 
-use std::{io, path::Path as FilePath, sync::Arc};
+use std::{io, sync::Arc};
 
 use axum::{
     Json as Reply,
@@ -72,8 +72,6 @@ fn put(
         return Err(ApiError::changed_meanwhile());
     }
     found.write(bytes, true).map_err(failed)?;
-    let workspace = disk.workspace.canonicalize().map_err(failed)?;
-    let path = found.real.strip_prefix(workspace).unwrap_or(FilePath::new(path));
-    let path = path.to_string_lossy().into_owned();
+    let path = found.within().to_string_lossy().into_owned();
     Ok((Written { ok: true, path, size: bytes.len() }, tag()))
 }

@@ -34,6 +34,8 @@ struct Waiting {
 pub enum Word<'a> {
     Message(&'a Value),
     Error(&'a str),
+    /// There is no such frame any more.
+    Gone,
 }
 
 #[derive(Serialize)]
@@ -43,6 +45,8 @@ enum Line<'a> {
     Message { frame_id: Uuid, message: &'a Value },
     #[serde(rename = "frameError", rename_all = "camelCase")]
     Error { frame_id: Uuid, error: &'a str },
+    #[serde(rename = "frameGone", rename_all = "camelCase")]
+    Gone { frame_id: Uuid },
     /// Something did not fit; whoever holds the frame anew is told everything again.
     #[serde(rename = "frameLost", rename_all = "camelCase")]
     Lost { frame_id: Uuid },
@@ -53,6 +57,7 @@ impl Outbox {
         let line = write(&match word {
             Word::Message(message) => Line::Message { frame_id, message },
             Word::Error(error) => Line::Error { frame_id, error },
+            Word::Gone => Line::Gone { frame_id },
         });
         {
             let mut waiting = self.waiting();

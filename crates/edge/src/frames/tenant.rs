@@ -95,6 +95,14 @@ impl Speaker {
         }
     }
 
+    /// Lets it go; whoever shows it asks for another.
+    pub fn end(&self) {
+        if let Some(frames) = self.frames.upgrade() {
+            frames.tell(self.frame, &Word::Gone);
+            frames.end(self.frame);
+        }
+    }
+
     fn complain(&self, error: &str) {
         if let Some(frames) = self.frames.upgrade() {
             frames.tell(self.frame, &Word::Error(error));

@@ -115,7 +115,7 @@ async fn the_document_of_an_applet_is_put_together_from_its_parts() {
     assert_eq!(config, expected);
 
     fs::write(house.applets().join("clock/script.js"), "later()").unwrap();
-    assert!(frame.get("__applet/script.js").await.text().contains("later()"), "as it is now");
+    assert_eq!(frame.get("__applet/script.js").await.text(), wrapped, "as it was when opened");
     for path in ["meta.json", "script.js", "__applet/", "__applet/meta.json", "../clock/meta.json"]
     {
         assert_eq!(frame.get(path).await.status, 404, "{path}");
@@ -315,6 +315,59 @@ async fn what_needs_leave_is_asked_once_and_refused_where_it_was_not_declared() 
     assert_eq!(answer, refused, "what is taken back is asked for again");
 }
 
+/// Answers the first thing that is asked, and tells what it was.
+async fn decide(house: &House, socket: &mut Socket, decision: &str) -> Value {
+    let asked = loop {
+        let (_, inbox) = house.get("/api/approvals").await;
+        if let Some(first) = inbox["approvals"].as_array().unwrap().first() {
+            break first.clone();
+        }
+        socket.next().await;
+    };
+    let path = format!("/api/approvals/{}", asked["id"].as_str().unwrap());
+    assert_eq!(house.post(&path, json!({ "decision": decision })).await.0, 200);
+    asked
+}
+
+#[tokio::test]
+async fn an_applet_that_has_changed_is_asked_about_anew_whatever_it_was_allowed() {
+    let house = House::new([]).await;
+    let needs = json!({ "permissions": ["shell"] });
+    put(&house, "git-status", &needs);
+    let id = house.session().await;
+    let mut socket = house.listener(&id).await;
+    let body = json!({ "command": "true" });
+    let run = async |frame: &Frame<'_>| frame.post("api/shell", &body).await.0;
+    let first = Frame::open(&house, "git-status", Some(&id)).await;
+    let (ran, asked) = tokio::join!(run(&first), decide(&house, &mut socket, "always"));
+    let plainly = "it runs a program that can do whatever you can";
+    assert_eq!((ran, &asked["why"]), (200, &json!(plainly)));
+    let again = Frame::open(&house, "git-status", Some(&id)).await;
+    assert_eq!(run(&again).await, 200, "the same applet is not asked about again");
+
+    // Whatever runs in a frame that is open stays what it was, and keeps what it was allowed.
+    let script = house.applets().join("git-status/script.js");
+    let before = fs::read_to_string(&script).unwrap();
+    fs::write(&script, "fetch('/api/shell')").unwrap();
+    let changed = Frame::open(&house, "git-status", Some(&id)).await;
+    let (ran, asked) = tokio::join!(run(&changed), decide(&house, &mut socket, "deny"));
+    let told = format!("{plainly}; you allowed this before, and the applet has changed since");
+    assert_eq!((ran, &asked["why"]), (403, &json!(told)));
+    fs::write(&script, before).unwrap();
+    assert_eq!(run(&changed).await, 403, "what runs there is not what is in the folder");
+
+    fs::write(&script, "second()").unwrap();
+    let second = Frame::open(&house, "git-status", Some(&id)).await;
+    let (ran, _) = tokio::join!(run(&second), decide(&house, &mut socket, "always"));
+    assert_eq!(ran, 200);
+    let (_, grants) = house.get("/api/grants").await;
+    assert_eq!(grants["grants"].as_array().unwrap().len(), 1, "one takes the place of the other");
+    fs::remove_dir_all(house.applets().join("git-status")).unwrap();
+    let shipped = Frame::open(&house, "git-status", Some(&id)).await;
+    let (ran, _) = tokio::join!(run(&shipped), decide(&house, &mut socket, "deny"));
+    assert_eq!(ran, 403, "the shipped one does not inherit it either");
+}
+
 #[tokio::test]
 async fn what_a_frame_has_asked_goes_with_the_frame() {
     let house = House::new([]).await;
@@ -361,7 +414,6 @@ async fn frames_of_an_applet_share_its_state_and_hear_of_changes() {
         let message = json!({ "type": "state", "data": data });
         json!({ "type": "frameMessage", "frameId": frame.answer["frameId"], "message": message })
     };
-    // Its files were new, so it may have been told to load anew before.
     let heard = tab.until(|frame| frame["message"]["type"] == "state").await;
     assert_eq!(heard.last(), Some(&state(&two, json!({ "n": 1 }))));
     let update = json!({ "type": "stateUpdate", "appletSlug": "clock", "data": { "n": 1 } });
@@ -383,13 +435,14 @@ async fn frames_of_an_applet_share_its_state_and_hear_of_changes() {
 
     fs::write(house.applets().join("clock/script.js"), "later()").unwrap();
     for (socket, frame) in [(&mut page, &one), (&mut tab, &two), (&mut third, &elsewhere)] {
-        let heard = socket.until(|frame| frame["message"]["type"] == "reload").await;
+        let heard = socket.until(|frame| frame["type"] == "frameGone").await;
         assert!(heard.iter().all(|it| it["message"]["type"] != "state"), "of another session");
-        let message = json!({ "type": "reload" });
         let id = &frame.answer["frameId"];
-        let expected = json!({ "type": "frameMessage", "frameId": id, "message": message });
-        assert_eq!(heard.last(), Some(&expected));
+        assert_eq!(heard.last(), Some(&json!({ "type": "frameGone", "frameId": id })));
+        assert_eq!(frame.get("__applet/script.js").await.status, 404);
     }
+    let anew = Frame::open(&house, "clock", Some(&id)).await;
+    assert!(anew.get("__applet/script.js").await.text().contains("later()"));
 }
 
 #[tokio::test]

@@ -11,15 +11,15 @@ use std::{
     },
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::common::{House, Reply};
+use crate::common::{Ask, House, Reply};
 
 const SECRET: &str = "what nobody is told";
 
 /// Every endpoint that takes a path, asked with this one.
 async fn everywhere(house: &House, path: &str) -> Vec<(&'static str, Reply)> {
-    let encoded = path.bytes().map(|byte| format!("%{byte:02x}")).collect::<Vec<_>>().concat();
+    let encoded = encoded(path);
     let json = |tool: &str| {
         let body = json!({ "path": path, "content": "theirs", "data": "AAEC", "filename": path });
         house.ask("POST", tool).json(&body).send()
@@ -38,20 +38,11 @@ async fn everywhere(house: &House, path: &str) -> Vec<(&'static str, Reply)> {
     ]
 }
 
-#[tokio::test]
-async fn no_spelling_of_a_path_leads_to_what_is_kept_from_everybody() {
-    let house = House::new([]).await;
-    let (work, data) = (house.workspace(), house.data_dir().to_owned());
-    fs::write(data.join("secret"), SECRET).unwrap();
-    fs::create_dir(work.join("dir")).unwrap();
-    symlink(&data, work.join("middle")).unwrap();
-    symlink(data.join("secret"), work.join("end")).unwrap();
-    symlink("middle/secret", work.join("twice")).unwrap();
-    symlink(data.join("new"), work.join("dangling")).unwrap();
-    fs::hard_link(data.join("secret"), work.join("hard")).unwrap();
+/// Ways to write the name of the secret, or something that somebody might take for it.
+fn spellings(data: &Path) -> Vec<String> {
     let secret = data.join("secret").display().to_string();
     let climb = "../".repeat(30);
-    let mut paths = vec![
+    vec![
         "../data/secret".to_owned(),
         "..%2fdata%2fsecret".to_owned(),
         "..%252fdata%252fsecret".to_owned(),
@@ -83,7 +74,25 @@ async fn no_spelling_of_a_path_leads_to_what_is_kept_from_everybody() {
         format!("/dev/fd/../root{secret}"),
         "x".repeat(5000),
         "a/".repeat(3000) + "x",
-    ];
+    ]
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02x}")).collect::<Vec<_>>().concat()
+}
+
+#[tokio::test]
+async fn no_spelling_of_a_path_leads_to_what_is_kept_from_everybody() {
+    let house = House::new([]).await;
+    let (work, data) = (house.workspace(), house.data_dir().to_owned());
+    fs::write(data.join("secret"), SECRET).unwrap();
+    fs::create_dir(work.join("dir")).unwrap();
+    symlink(&data, work.join("middle")).unwrap();
+    symlink(data.join("secret"), work.join("end")).unwrap();
+    symlink("middle/secret", work.join("twice")).unwrap();
+    symlink(data.join("new"), work.join("dangling")).unwrap();
+    fs::hard_link(data.join("secret"), work.join("hard")).unwrap();
+    let mut paths = spellings(&data);
     let links = ["middle/secret", "middle/new", "end", "twice", "dangling", "hard", "middle"];
     paths.extend(links.map(str::to_owned));
     let before = contents(&data);
@@ -109,6 +118,143 @@ fn contents(dir: &Path) -> Vec<(String, String)> {
     let mut all: Vec<_> = files.map(|path| (path.display().to_string(), text(&path))).collect();
     all.sort();
     all
+}
+
+/// Every endpoint that takes the name of something, asked with this one.
+async fn named(house: &House, name: &str) -> Vec<(String, Reply)> {
+    let encoded = encoded(name);
+    let timing = json!({ "type": "interval", "intervalMinutes": 60 });
+    let schedule = json!({ "prompt": "theirs", "schedule": timing });
+    let frame = json!({ "kind": "applet", "slug": name });
+    let mut replies = Vec::new();
+    for (method, path, body) in [
+        ("POST", format!("/api/applets/{encoded}/load"), json!({})),
+        ("GET", format!("/api/applet/state?slug={encoded}"), Value::Null),
+        ("POST", format!("/api/applet/state?slug={encoded}"), json!({ "a": "theirs" })),
+        ("GET", format!("/api/applet/state?sessionId={encoded}"), Value::Null),
+        ("POST", "/api/frames".to_owned(), frame),
+        ("DELETE", format!("/api/frames/{encoded}"), Value::Null),
+        ("GET", format!("/api/outputs/{encoded}"), Value::Null),
+        ("GET", format!("/api/outputs/{encoded}?format=json"), Value::Null),
+        ("PUT", format!("/api/schedule/{encoded}"), schedule.clone()),
+        ("GET", format!("/api/schedule/{encoded}"), Value::Null),
+        ("GET", format!("/api/schedule/{encoded}/runs"), Value::Null),
+        ("PATCH", format!("/api/schedule/{encoded}"), json!({ "enabled": true })),
+        ("POST", format!("/api/schedule/{encoded}/run"), json!({})),
+        ("DELETE", format!("/api/schedule/{encoded}"), Value::Null),
+        ("GET", format!("/api/sessions/{encoded}/state"), Value::Null),
+        ("GET", format!("/api/sessions/{encoded}/pictures/1/0"), Value::Null),
+        ("DELETE", format!("/api/sessions/{encoded}"), Value::Null),
+    ] {
+        let ask = house.ask(method, &path);
+        let ask = if body.is_null() { ask } else { ask.json(&body) };
+        replies.push((format!("{method} {path}"), ask.send().await));
+    }
+    replies
+}
+
+#[tokio::test]
+async fn no_name_of_an_applet_an_output_a_schedule_or_a_session_is_a_path() {
+    let house = House::new([]).await;
+    let data = house.data_dir().to_owned();
+    fs::write(data.join("secret"), SECRET).unwrap();
+    let applets = house.applets();
+    let put = |slug: &str, file: &str, text: &str| {
+        fs::create_dir_all(applets.join(slug)).unwrap();
+        fs::write(applets.join(slug).join(file), text).unwrap();
+    };
+    put("tally", "meta.json", r#"{"name":"Tally"}"#);
+    put("tally", "content.html", "ours");
+    symlink(&data, applets.join("linked")).unwrap();
+    put("inner", "meta.json", r#"{"name":"Inner"}"#);
+    symlink(data.join("secret"), applets.join("inner/content.html")).unwrap();
+    put("hard", "meta.json", r#"{"name":"Hard"}"#);
+    fs::hard_link(data.join("secret"), applets.join("hard/content.html")).unwrap();
+    put("late", "meta.json", r#"{"name":"Late"}"#);
+    put("late", "content.html", "ours");
+    fs::hard_link(data.join("secret"), applets.join("late/script.js")).unwrap();
+    let mut names = spellings(&data);
+    let more =
+        ["TALLY", "Tally", "tally.", "tally ", "tally\0", "tally/", "./tally", "AUX", "nul.js"];
+    names.extend(more.map(str::to_owned));
+    names.extend(["linked", "inner", "hard", "late"].map(str::to_owned));
+    let before = (contents(&data), contents(&house.outside()));
+    let mut socket = house.socket().await;
+    for name in &names {
+        let shown: String = name.chars().take(60).collect();
+        let is_slug = ["linked", "inner", "hard", "late"].contains(&name.as_str());
+        for (how, reply) in named(&house, name).await {
+            let how: String = how.chars().take(80).collect();
+            assert!(!reply.text().contains(SECRET), "{how} {shown}: {}", reply.text());
+            // The name of an applet that cannot be read is a good name for a schedule.
+            let fits = is_slug && (how.contains("/state?slug") || how.contains("/api/schedule"));
+            assert!(fits || (400..=500).contains(&reply.status), "{how} {shown}: {}", reply.status);
+            assert!(reply.json().1.is_object(), "{how} {shown}");
+        }
+        for wish in ["setState", "getState"] {
+            let wish =
+                json!({ "type": wish, "id": 1, "appletSlug": name, "data": { "a": "theirs" } });
+            socket.send(wish).await;
+        }
+        let answers = socket.waiting().await;
+        assert!(!json!(answers).to_string().contains(SECRET), "{shown}");
+        assert!(is_slug || answers.iter().any(|it| it["type"] == "error"), "{shown}: {answers:?}");
+    }
+    assert_eq!((contents(&data), contents(&house.outside())), before);
+    let (_, listed) = house.get("/api/applets").await;
+    let own: Vec<_> = listed["applets"].as_array().unwrap().iter().collect();
+    let own = own.iter().filter(|it| it["bundled"] == false).map(|it| &it["slug"]);
+    assert_eq!(own.collect::<Vec<_>>(), ["late", "tally"], "of those with links only the page");
+}
+
+#[tokio::test]
+async fn an_applet_is_led_out_by_no_spelling_either() {
+    let house = House::new([]).await;
+    let (work, data) = (house.workspace(), house.data_dir().to_owned());
+    fs::write(data.join("secret"), SECRET).unwrap();
+    symlink(&data, work.join("middle")).unwrap();
+    symlink(data.join("secret"), work.join("end")).unwrap();
+    symlink("/etc/passwd", work.join("system")).unwrap();
+    fs::hard_link(data.join("secret"), work.join("hard")).unwrap();
+    fs::create_dir_all(house.applets().join("tally")).unwrap();
+    fs::write(house.applets().join("tally/meta.json"), r#"{"name":"Tally"}"#).unwrap();
+    fs::write(house.applets().join("tally/content.html"), "ours").unwrap();
+    let frame = json!({ "kind": "applet", "slug": "tally", "sessionId": house.session().await });
+    let (status, answer) = house.post("/api/frames", frame).await;
+    assert_eq!(status, 200, "{answer}");
+    let url = answer["url"].as_str().unwrap().split('?').next().unwrap();
+    let ticket = url.strip_prefix(&format!("http://{}", house.sandbox())).unwrap().to_owned();
+    let mut paths = spellings(&data);
+    paths.extend(
+        ["middle/secret", "middle", "end", "hard", "system", "/etc/passwd"].map(str::to_owned),
+    );
+    let before = contents(&data);
+    for path in &paths {
+        let shown: String = path.chars().take(60).collect();
+        let encoded = encoded(path);
+        let body = json!({ "path": path, "data": "AAEC", "filename": path });
+        for (method, place) in [
+            ("GET", format!("api/file?path={encoded}")),
+            ("GET", format!("api/files?path={encoded}")),
+            ("GET", format!("api/outputs/{encoded}")),
+            ("GET", format!("api/schedule/{encoded}")),
+            ("POST", format!("api/applets/{encoded}/load")),
+            ("POST", "api/mcp/read_file".to_owned()),
+            ("POST", "api/mcp/list_directory".to_owned()),
+            ("POST", "api/tmpfile".to_owned()),
+            ("GET", encoded.clone()),
+            ("GET", format!("api/../{encoded}")),
+        ] {
+            let ask = Ask::new(house.sandbox(), method, &format!("{ticket}{place}"));
+            let ask = ask.header("origin", "null");
+            let reply = if method == "POST" { ask.json(&body).send() } else { ask.send() }.await;
+            let text = reply.text();
+            for outside in [SECRET, "\"secret\"", "root:x:"] {
+                assert!(!text.contains(outside), "{place} {shown}: {text}");
+            }
+        }
+        assert_eq!(contents(&data), before, "{shown}");
+    }
 }
 
 #[tokio::test]

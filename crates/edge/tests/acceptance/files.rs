@@ -1,8 +1,15 @@
 //! Files of the workspace: listed, read, written, and kept for a while.
 
-use std::{fs, os::unix::fs::symlink};
+use std::{
+    fs::{self, FileTimes, OpenOptions},
+    os::unix::fs::symlink,
+    path::Path,
+    time::SystemTime,
+};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use jiff::{SignedDuration, Timestamp};
+use kernel::ports::Clock as _;
 use serde_json::{Value, json};
 
 use crate::common::{House, bad, error, refused};
@@ -309,4 +316,51 @@ async fn something_is_kept_for_a_while_under_a_name_of_its_own_or_a_given_one() 
     assert_eq!((status, &kept["size"]), (200, &json!(10 << 20)));
     let (status, answer) = post(json!({ "data": STANDARD.encode(vec![7; 13 << 20]) })).await;
     assert_eq!((status, answer), (413, error("PAYLOAD_TOO_LARGE", "Request body too large")));
+}
+
+/// A file that was written and read last at these times.
+fn put(path: &Path, written: Timestamp, read: Timestamp) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, "x").unwrap();
+    let [written, read] = [written, read].map(SystemTime::from);
+    let times = FileTimes::new().set_modified(written).set_accessed(read);
+    OpenOptions::new().write(true).open(path).unwrap().set_times(times).unwrap();
+}
+
+/// Waits until something is gone.
+async fn gone(path: &Path) {
+    while path.symlink_metadata().is_ok() {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn what_was_kept_for_a_while_goes_when_nobody_has_used_it_for_a_week() {
+    let mut house = House::new([]).await;
+    let id = house.session().await;
+    let (folder, now) = (house.data_dir().join("tmp"), house.world.clock.now());
+    let days = |days: i64| now - SignedDuration::from_hours(24 * days);
+    let path = |name: &str| folder.join(name);
+    put(&path("new"), days(6), days(6));
+    put(&path("read"), days(30), days(1));
+    put(&path("noted"), days(30), days(30));
+    put(&path("dir/used"), days(2), days(2));
+    put(&house.outside().join("other"), days(30), days(30));
+    symlink(house.outside(), path("link")).unwrap();
+    let noted = json!({ "setName": "files", "items": [path("noted")] });
+    let noted = house.patch(&format!("/api/sessions/{id}"), json!({ "setContext": noted })).await;
+    assert_eq!(noted.0, 200);
+    house.kill().await;
+    put(&path("old"), days(8), days(8));
+    put(&path("deep/er/old"), days(8), days(8));
+    house.start().await;
+    gone(&path("old")).await;
+    gone(&path("deep/er/old")).await;
+    for kept in ["new", "read", "noted", "dir/used", "link"] {
+        assert!(path(kept).symlink_metadata().is_ok(), "{kept}");
+    }
+    house.world.clock.advance(SignedDuration::from_hours(48));
+    gone(&path("new")).await;
+    assert!(path("read").exists() && path("noted").exists());
+    assert!(house.outside().join("other").exists(), "no link is followed");
 }

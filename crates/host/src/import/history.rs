@@ -1,10 +1,12 @@
 //! From the events of another program's log to facts that are a valid history.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use kernel::{
     outputs::Embed,
     state::State,
-    update::{Answer, Entry, Fact, Failure, Outcome, Output, ToolRequest},
+    update::{Answer, Attachment, Entry, Fact, Failure, Message, Outcome, Output, ToolRequest},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,6 +17,7 @@ use super::said;
 #[derive(Deserialize)]
 pub struct Event {
     pub r#type: String,
+    pub id: Option<String>,
     #[serde(default)]
     pub data: Value,
     pub timestamp: Option<Timestamp>,
@@ -38,7 +41,8 @@ pub struct Historian {
     done: bool,
     /// How many events were passed over that belong to no turn.
     pub strays: usize,
-    pub attachments: usize,
+    /// The names under which messages are known there.
+    keys: BTreeSet<String>,
 }
 
 impl Historian {
@@ -51,7 +55,7 @@ impl Historian {
             answer: None,
             done: false,
             strays: 0,
-            attachments: 0,
+            keys: BTreeSet::new(),
         };
         historian.write(opened);
         historian
@@ -63,15 +67,20 @@ impl Historian {
         self.entries.push(entry);
     }
 
-    /// `embed` finds what a tool has put out, by its name.
-    pub fn read(&mut self, event: &Event, embed: impl Fn(&str) -> Option<Embed>) {
+    /// `embed` finds what a tool has put out, by its name; `attached` what came with a message.
+    pub fn read(
+        &mut self,
+        event: &Event,
+        embed: impl Fn(&str) -> Option<Embed>,
+        attached: impl FnMut(&Value) -> Option<Attachment>,
+    ) {
         if event.r#type != "assistant.reasoning" {
             self.flush();
         }
         // Times may be missing, and never go back.
         self.at = event.timestamp.map_or(self.at, |at| at.max(self.at));
         match event.r#type.as_str() {
-            "user.message" => self.said(event),
+            "user.message" => self.said(event, attached),
             "assistant.message" => self.answered(event),
             "assistant.reasoning" => {
                 let text = event.text("content");
@@ -101,11 +110,13 @@ impl Historian {
         self.end(if self.done { Outcome::Finished } else { Outcome::Interrupted });
     }
 
-    fn said(&mut self, event: &Event) {
+    fn said(&mut self, event: &Event, attached: impl FnMut(&Value) -> Option<Attachment>) {
         self.end(if self.done { Outcome::Finished } else { Outcome::Interrupted });
-        let attachments = event.data.get("attachments").and_then(Value::as_array);
-        self.attachments += attachments.map_or(0, Vec::len);
-        let message = said::message(event.text("content"));
+        let files = event.data.get("attachments").and_then(Value::as_array);
+        let attachments = files.into_iter().flatten().filter_map(attached).collect();
+        // Two of one name are told apart by their places.
+        let key = event.id.clone().filter(|id| self.keys.insert(id.clone()));
+        let message = Message { attachments, key, ..said::message(event.text("content")) };
         self.write(Fact::Said { message, queued: None });
     }
 

@@ -12,6 +12,7 @@ use kernel::{
 use serde_json::{Map, Value};
 
 use super::{
+    attached::{Files, Picture},
     history::{Event, Historian},
     outputs,
     source::Source,
@@ -24,6 +25,8 @@ pub struct Found {
     pub entries: Vec<Entry>,
     pub state: State,
     pub outputs: Vec<Output>,
+    /// What came with messages, which name it by its place here until it is kept.
+    pub pictures: Vec<Picture>,
     /// What of it could not be taken.
     pub notes: Vec<String>,
 }
@@ -53,8 +56,9 @@ impl Found {
         };
         let mut historian = Historian::open(opened, used, at);
         let find = |id: &str| kept.get(id).and_then(outputs::embed);
+        let mut files = Files::default();
         for event in &events {
-            historian.read(event, find);
+            historian.read(event, find, |named| files.take(named));
         }
         historian.close();
         about.facts().into_iter().for_each(|fact| historian.write(fact));
@@ -64,14 +68,16 @@ impl Found {
         for (count, what) in [
             (broken, "lines that cannot be read were passed over"),
             (historian.strays, "events that belong to no turn were passed over"),
-            (historian.attachments, "attachments were not taken"),
+            (files.gone, "attachments are no longer where they were"),
+            (files.others, "attachments are no pictures, and were not taken"),
         ] {
             if count > 0 {
                 notes.push(format!("{count} {what}"));
             }
         }
         let Historian { entries, state, .. } = historian;
-        Ok(Self { entries, state, outputs: kept.into_values().collect(), notes })
+        let (outputs, pictures) = (kept.into_values().collect(), files.found);
+        Ok(Self { entries, state, outputs, pictures, notes })
     }
 }
 

@@ -53,16 +53,24 @@ impl Source {
         self.caco.join("applets")
     }
 
+    /// The folders of schedules, by name.
+    pub fn schedules(&self) -> Vec<(String, PathBuf)> {
+        let found = entries(&self.caco.join("schedule")).into_iter();
+        found.filter(|(_, path)| path.is_dir()).collect()
+    }
+
+    pub fn preferences(&self) -> PathBuf {
+        self.copilot.join("web-preferences.json")
+    }
+
     /// What is there and has no place here, with how much of it.
     pub fn left(&self) -> Vec<(&'static str, usize)> {
         let count = |name: &str| entries(&self.caco.join(name)).len();
         let has = |dir: &Path, name: &str| usize::from(dir.join(name).is_file());
         let mut left = vec![
-            ("schedules", count("schedule")),
             ("temporary files", count("tmp")),
             ("sign-ins of servers of tools, which are secrets", has(&self.caco, "mcp-auth.json")),
             ("the quota that was last known", has(&self.caco, "usage.json")),
-            ("preferences", has(&self.copilot, "web-preferences.json")),
         ];
         left.retain(|(_, count)| *count > 0);
         left

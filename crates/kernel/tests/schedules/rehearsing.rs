@@ -37,7 +37,7 @@ fn need(on: &str) -> Need {
         tool: "act".into(),
         title: format!("Running act {args}"),
         caller: Caller::Model,
-        deed: Deed { risk: Risk::Acts, detail, subjects: vec![on.to_owned()] },
+        deed: Deed { risk: Risk::Acts, detail, subjects: vec![on.to_owned()], within: None },
     }
 }
 

@@ -52,7 +52,12 @@ fn four() -> Vec<Choice> {
 }
 
 fn deed(risk: Risk) -> Deed {
-    Deed { risk, detail: Detail::Arguments { args: Value::Null }, subjects: vec!["a".into()] }
+    Deed {
+        risk,
+        detail: Detail::Arguments { args: Value::Null },
+        subjects: vec!["a".into()],
+        within: None,
+    }
 }
 
 async fn asks(

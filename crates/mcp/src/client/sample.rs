@@ -154,7 +154,7 @@ async fn ask(
 ) -> Result<(), String> {
     let args = serde_json::to_value(params).unwrap_or(Value::Null);
     let detail = Detail::Arguments { args };
-    let deed = Deed { risk: Risk::Acts, detail, subjects: Vec::new() };
+    let deed = Deed { risk: Risk::Acts, detail, subjects: Vec::new(), within: None };
     let why = format!("the server {} wants your model to answer this", guest.server);
     let about = About::Leave { deed, why, doubt: None };
     let title = format!("{} wants to use the model", guest.server);

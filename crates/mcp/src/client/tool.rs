@@ -90,7 +90,7 @@ impl Tool for Lent {
             self.args(&call.args)?;
             let risk = if self.only_reads() { Risk::Reads } else { Risk::Acts };
             let detail = Detail::Arguments { args: call.args.clone() };
-            Ok(Deed { risk, detail, subjects: Vec::new() })
+            Ok(Deed { risk, detail, subjects: Vec::new(), within: None })
         }
         .boxed()
     }

@@ -131,7 +131,12 @@ fn deed(
     let sandboxed = lock != Lock::Open;
     let cwd = call.cwd.display().to_string();
     let risk = if sandboxed { Risk::RunsBoxed } else { Risk::Runs };
-    Deed { risk, detail: Detail::Command { command, cwd, sandboxed, why_not }, subjects }
+    Deed {
+        risk,
+        detail: Detail::Command { command, cwd, sandboxed, why_not },
+        subjects,
+        within: None,
+    }
 }
 
 /// Follows a process to its end, or to the end of our patience.

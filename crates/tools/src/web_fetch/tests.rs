@@ -251,7 +251,7 @@ async fn leave_for_one_host_is_not_leave_for_another() {
     let (told, asked) = tokio::join!(call, answer);
     let detail = Detail::Address { url: url.clone() };
     let subjects = vec!["one.example".to_owned()];
-    assert_eq!(asked, Deed { risk: Risk::Reaches, detail, subjects });
+    assert_eq!(asked, Deed { risk: Risk::Reaches, detail, subjects, within: None });
     let elsewhere =
         format!("{url} redirects to another host. To go on, fetch http://other.example/?secret");
     assert_eq!(told, Ok(elsewhere));

@@ -1,6 +1,6 @@
 //! What a person is asked before a file changes.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use kernel::{
     approvals::Mode,
@@ -43,7 +43,7 @@ fn deed(question: Question) -> Deed {
 fn edit(path: &str, diff: &str) -> Deed {
     let detail = Detail::Change { path: path.into(), diff: diff.into() };
     let subjects = path.split(", ").map(str::to_owned).collect();
-    Deed { risk: Risk::Edits, detail, subjects }
+    Deed { risk: Risk::Edits, detail, subjects, within: None }
 }
 
 #[tokio::test]
@@ -150,7 +150,8 @@ async fn applets_are_made_in_their_folder_and_need_leave_where_files_need_none()
                 --- /dev/null\n+++ b/tally/meta.json\n@@ -0,0 +1,1 @@\n+{}\n";
     let args = json!({ "path": path, "content": "{}\n" });
     let question = asked(&home, "write_file", args, once()).await;
-    assert_eq!(deed(question), Deed { risk: Risk::Acts, ..edit(&path, diff) });
+    let within = Some(home.workshop().display().to_string());
+    assert_eq!(deed(question), Deed { risk: Risk::Acts, within, ..edit(&path, diff) });
     let args = json!({ "path": path, "old": "{}", "new": "{ }" });
     let question = asked(&home, "edit_file", args, once()).await;
     assert_eq!(deed(question).risk, Risk::Acts);
@@ -169,5 +170,49 @@ async fn applets_are_made_in_their_folder_and_need_leave_where_files_need_none()
         ("write_file", json!({ "path": "../applets/tally/meta.json", "content": "" })),
     ] {
         assert!(home.call(tool, args).await.is_err(), "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn leave_for_all_files_is_none_for_applets_and_the_other_way_round() {
+    let home = Home::new(Mode::Ask).await;
+    let write = |path: &Path| json!({ "path": path.display().to_string(), "content": "new\n" });
+    let (file, applet) = (home.room().join("a"), home.workshop().join("tally/script.js"));
+    let unasked = async |path: &Path| {
+        let done = home.host.call(home.session, Caller::Client, "write_file", write(path)).await;
+        assert!(done.is_ok(), "{}", path.display());
+    };
+    let no = || Decision::Deny { reason: None };
+    for pattern in [None, Some("*"), Some("*a*")] {
+        asked(&home, "write_file", write(&file), yes(Scope::Always, pattern)).await;
+        for grant in home.host.approvals.all() {
+            unasked(&file).await;
+            asked(&home, "write_file", write(&applet), no()).await;
+            assert!(home.host.approvals.revoke(grant.id).await.unwrap());
+        }
+    }
+    asked(&home, "write_file", write(&applet), yes(Scope::Always, None)).await;
+    unasked(&applet).await;
+    unasked(&home.workshop().join("other/script.js")).await;
+    asked(&home, "write_file", write(&file), no()).await;
+}
+
+#[tokio::test]
+async fn applets_in_the_session_s_own_folder_are_still_applets() {
+    let mut home = Home::new(Mode::AutoSafe).await;
+    let above = home.workshop().parent().unwrap().to_owned();
+    home.session = home.host.create(&above, "test", "").await.unwrap();
+    let once = || yes(Scope::Once, None);
+    let whole = home.workshop().join("tally/script.js").display().to_string();
+    let within = Some(home.workshop().display().to_string());
+    let patch = "--- /dev/null\n+++ b/applets/tally/script.js\n@@ -0,0 +1,1 @@\n+one\n";
+    for (tool, args) in [
+        ("apply_patch", json!({ "patch": patch })),
+        ("edit_file", json!({ "path": "applets/tally/script.js", "old": "one", "new": "two" })),
+        ("write_file", json!({ "path": whole, "content": "three" })),
+    ] {
+        let question = asked(&home, tool, args, once()).await;
+        let Deed { risk, subjects, within: asked, .. } = deed(question);
+        assert_eq!((risk, subjects, asked), (Risk::Acts, vec![whole.clone()], within.clone()));
     }
 }

@@ -198,7 +198,7 @@ async fn what_is_asked_for_is_what_would_be_done() {
         let command = "git log | wc -l".to_owned();
         let detail = Detail::Command { command, cwd, sandboxed, why_not };
         let subjects = vec!["git log".to_owned(), "wc -l".to_owned()];
-        assert_eq!(asked, Deed { risk, detail, subjects });
+        assert_eq!(asked, Deed { risk, detail, subjects, within: None });
     }
 }
 

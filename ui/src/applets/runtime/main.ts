@@ -44,7 +44,6 @@ const hearers = new Set<(data: Record<string, unknown>) => void>();
 line.onMessage((message) => {
   const heard = message as Heard;
   if (heard?.type === 'state' && heard.data) for (const hear of hearers) guarded(() => hear(heard.data!));
-  if (heard?.type === 'reload') location.reload();
   if (heard?.type === 'megaron:params' && heard.params) {
     params.came(heard.params);
     mirror();
