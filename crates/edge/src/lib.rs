@@ -1,6 +1,7 @@
 //! Megaron's doors: HTTP and WebSocket, who may use them, and one folder per dialect spoken there.
 
 mod applet;
+mod apps;
 mod auth;
 mod briefing;
 mod caco;

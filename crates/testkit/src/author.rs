@@ -86,7 +86,7 @@ pub fn every_fact() -> Vec<Fact> {
     let schedule = Origin::Schedule { slug: "daily".into(), errand: None };
     let used = Usage { input_tokens: u64::MAX, cost: Some(0.25), ..Usage::default() };
     let usage = Some(used);
-    let app = Origin::App { id: "demo".into() };
+    let app = Origin::App { id: "demo".into(), window: None };
     let mut facts = vec![
         Fact::Opened {
             cwd: "/home/me".into(),

@@ -149,7 +149,7 @@ fn user_message(session: SessionId, seq: Seq, message: &Message) -> Body<'_> {
         Origin::Applet { slug } => Some(Source::Applet { applet_slug: slug }),
         Origin::Agent { session } => Some(Source::Agent { from_session: session }),
         Origin::Schedule { slug, .. } => Some(Source::Scheduler { schedule_slug: slug }),
-        Origin::App { id } => Some(Source::App { app_id: id }),
+        Origin::App { id, .. } => Some(Source::App { app_id: id }),
     };
     Body::UserMessage { content: &message.text, attachments: attachments.collect(), source }
 }

@@ -61,6 +61,12 @@ pub enum AppFact {
         content: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         instructions: Option<String>,
+        /// What is in the window.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        app_id: Option<String>,
+        /// The agent is told when its next turn begins, and not before.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        inform: bool,
     },
     /// A file was opened in a window.
     File {
