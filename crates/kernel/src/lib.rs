@@ -7,6 +7,7 @@
 mod answer;
 pub mod applets;
 pub mod approvals;
+pub mod apps;
 pub mod ask;
 pub mod back;
 pub mod budget;
