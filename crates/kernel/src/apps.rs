@@ -7,7 +7,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-pub use fact::{AppFact, AppRequest, Asked, Cause, FailedReason, OwnerReason};
+pub use fact::{
+    AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, OwnerReason, Response,
+};
 
 use crate::{
     update::{Entry, SessionId},
