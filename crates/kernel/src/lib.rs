@@ -37,3 +37,4 @@ pub mod toolbox;
 mod turn;
 pub mod update;
 pub mod visit;
+pub mod windows;

@@ -1,0 +1,1 @@
+//! What facts make of windows, and what is wished of them.
