@@ -1,13 +1,18 @@
 //! What is open in each session that is in memory: its windows, and the apps in them.
 
 mod fact;
+pub mod protocol;
+pub mod schema;
+pub mod texts;
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-pub use fact::{AppFact, AppRequest, Asked, Cause, FailedReason, OwnerReason};
+pub use fact::{
+    AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, OwnerReason, Response,
+};
 
 use crate::{
     update::{Entry, SessionId},

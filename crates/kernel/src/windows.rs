@@ -13,10 +13,7 @@ pub use window::{Bounds, By, DockEdge, MONITOR, Stance, Variant, Window, WindowC
 pub(crate) use wish::Decision;
 pub use wish::{ALL_BYTES, CONTENT_BYTES, MOST, Named, Opening, WindowError, Wish};
 
-use crate::{
-    apps::AppFact,
-    update::{Entry, Fact, Seq},
-};
+use crate::update::{Entry, Fact, Seq};
 
 /// What is open, by scoped id. The same whether it was heard fact by fact or read from the log,
 /// from [`crate::state::State::windows_from`] on.
@@ -29,7 +26,8 @@ pub struct Windows {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pane {
     pub window: Arc<Window>,
-    /// Rises whenever what it shows is loaded anew: it is the place of the fact that said so.
+    /// Rises whenever it shows something else, also if it is the same again: the place of the fact
+    /// that said so. How often an app has loaded within it, the protocol of apps counts.
     pub generation: u64,
     /// The oldest fact that it, or what was done in it, is built from.
     pub since: Seq,
@@ -48,13 +46,6 @@ impl Windows {
                 }
             }
             Fact::WindowClosed { window, .. } => drop(self.open.remove(window)),
-            Fact::App(fact) => {
-                if let AppFact::Ready { window, loaded: true, .. } = &**fact
-                    && let Some(pane) = self.open.get_mut(window)
-                {
-                    pane.generation = seq.0;
-                }
-            }
             _ => (),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use kernel::{
-    apps::{AppFact, AppRequest, Asked, Cause, FailedReason, OwnerReason},
+    apps::{AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, OwnerReason, Response},
     outputs::Embed,
     ports::{Batch, Clock as _},
     state::{State, SummedUp},
@@ -221,7 +221,7 @@ fn every_window_fact() -> Vec<Fact> {
     facts
 }
 
-fn every_app_fact(window: &str) -> [AppFact; 13] {
+fn every_app_fact(window: &str) -> [AppFact; 14] {
     let (window, connection) = (|| window.to_owned(), || "conn-1".to_owned());
     let request = || "req-1".to_owned();
     let asked = |asked, idempotency_key| {
@@ -233,6 +233,9 @@ fn every_app_fact(window: &str) -> [AppFact; 13] {
             cause: Cause::Tool,
             deadline_ms: 5000,
             idempotency_key,
+            position: Some(1),
+            keep: Keep::Last,
+            by_app: Some("dock".into()),
         })
     };
     let (state_key, command) = ("a/b".to_owned(), || "inc".to_owned());
@@ -242,7 +245,7 @@ fn every_app_fact(window: &str) -> [AppFact; 13] {
             window: window(),
             connection: connection(),
             instance: Some("i".into()),
-            loaded: true,
+            generation: u64::MAX,
         },
         AppFact::Owner {
             window: window(),
@@ -256,7 +259,7 @@ fn every_app_fact(window: &str) -> [AppFact; 13] {
         asked(Asked::Command { command: command(), params: None }, None),
         AppFact::Response {
             request: request(),
-            response: json!({ "kind": "command", "result": [1.5] }),
+            response: Response::of(Kind::Command, Some(json!([1.5, null]))),
             elapsed_ms: 8,
             late: true,
         },
@@ -267,6 +270,7 @@ fn every_app_fact(window: &str) -> [AppFact; 13] {
             why: "not yours".into(),
         },
         AppFact::Replay { window: window(), from: 0, to: 3, failed: 1 },
+        AppFact::Retired { window: window() },
         AppFact::Interaction {
             window: window(),
             content: "clicked".into(),
