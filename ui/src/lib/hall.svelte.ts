@@ -28,7 +28,7 @@ export class Hall {
   });
   private relay = new Relay((text) => this.connection.pass(text));
   /** The windows beside the conversation. */
-  frames = new Frames(this.relay);
+  frames = new Frames(this.relay, (text) => this.connection.pass(text));
   link = $state<Link>('connecting');
   /** Counts the news of schedules: whoever shows them looks again. */
   scheduled = $state(0);
@@ -77,6 +77,7 @@ export class Hall {
     event: (frame) => this.heard(frame),
     global: (event) => this.news(event),
     frame: (word) => this.relay.heard(word),
+    desktop: (frame) => this.frames.desk.heard(frame),
   });
 
   start() {
@@ -363,6 +364,7 @@ export class Hall {
     if (link === 'open') {
       this.signedOut = false;
       this.relay.again();
+      this.frames.desk.join();
       this.shown.refused = false;
       this.threads.patience.wake();
       if (this.current && !this.shown.begun) void this.begin(this.shown);
