@@ -5,6 +5,7 @@ pub mod board;
 pub mod outbox;
 pub mod routes;
 pub mod tenant;
+pub mod window;
 
 use std::{
     collections::HashMap,
@@ -67,6 +68,13 @@ pub struct Looked {
     pub ancestor: String,
     /// What it may ask of us.
     pub capability: Option<Arc<Capability>>,
+}
+
+/// What a page was given for a frame before the server was started anew, and still shows.
+pub struct Kept {
+    pub id: Uuid,
+    pub ticket: String,
+    pub nonce: String,
 }
 
 /// A frame that was just made.
@@ -145,8 +153,12 @@ impl Frames {
         tenant: Arc<dyn Tenant>,
         session: Option<SessionId>,
         ancestor: String,
+        kept: Option<Kept>,
     ) -> Result<Opened, OpenError> {
-        let (id, ticket, nonce) = (self.clock.id(), secret()?, secret()?);
+        let (id, ticket, nonce) = match kept {
+            Some(Kept { id, ticket, nonce }) => (id, ticket, nonce),
+            None => (self.clock.id(), secret()?, secret()?),
+        };
         let site = tenant.site();
         let (said, hearing) = mpsc::channel(WAITING);
         let now = self.clock.now();
@@ -163,7 +175,7 @@ impl Frames {
         };
         {
             let mut table = self.table();
-            if table.len() >= FRAMES {
+            if table.len() >= FRAMES && !table.contains_key(&id) {
                 let unused = table.iter().filter(|(_, frame)| frame.holder.is_none());
                 let oldest = unused.min_by_key(|(id, frame)| (frame.used, **id));
                 let oldest = oldest.map(|(id, _)| *id).ok_or(OpenError::TooMany)?;

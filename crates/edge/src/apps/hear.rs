@@ -1,5 +1,6 @@
 //! What a client of the App Protocol says, as far as it means something here.
 
+use kernel::apps::{Kind, Response};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -23,14 +24,6 @@ pub enum Wish {
     Decide { dialog: String, confirmed: bool, remember: Remember },
     /// Understood, and of no meaning here.
     Nothing,
-}
-
-/// An answer as it came. What is missing and what is null are two things.
-#[derive(Debug, Default, PartialEq)]
-pub struct Response {
-    pub kind: Option<String>,
-    pub value: Option<Value>,
-    pub error: Option<String>,
 }
 
 /// What an app says, in words that are its own alone.
@@ -158,12 +151,13 @@ fn answer(mut frame: Map<String, Value>) -> Result<Wish, String> {
     Ok(Wish::Answer { request, window, response: read_response(response) })
 }
 
+/// What is missing and what is null are two things.
 fn read_response(mut response: Map<String, Value>) -> Response {
-    let kind = text(&response, "kind");
-    let name = match kind.as_deref() {
-        Some("manifest") => "manifest",
-        Some("query") => "data",
-        _ => "result",
+    let (kind, name) = match text(&response, "kind").as_deref() {
+        Some("manifest") => (Some(Kind::Manifest), "manifest"),
+        Some("query") => (Some(Kind::Query), "data"),
+        Some("command") => (Some(Kind::Command), "result"),
+        _ => (None, "result"),
     };
     let error = response.remove("error").and_then(complaint);
     Response { value: response.remove(name), kind, error }
@@ -296,7 +290,7 @@ mod tests {
     #[test]
     fn an_error_counts_when_it_says_something() {
         let response = |value: Option<Value>, error: Option<&str>| Response {
-            kind: Some("query".to_owned()),
+            kind: Some(Kind::Query),
             value,
             error: error.map(str::to_owned),
         };

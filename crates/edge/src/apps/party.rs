@@ -4,14 +4,16 @@ use std::{collections::HashMap, mem, sync::Arc};
 
 use axum::extract::ws::Utf8Bytes;
 use kernel::{
+    apps::{Asked, Attendance, Line, Word},
     feed::{Draft, Feed, Heard},
     host::{Host, OpenError},
     update::{Entry, Fact, SessionId},
     windows::Windows,
 };
+use tokio::sync::mpsc;
 
 use super::{
-    frames::{self, Frame},
+    frames::{self, Frame, Request},
     hear::{Wish, hear},
     say::{self, Interest, Teller},
     wishes,
@@ -20,6 +22,8 @@ use crate::{App, frames::allowance::Allowance, socket::Dialect};
 
 /// How many frames are gathered before they are sent off together.
 const GATHER: usize = 256;
+/// How much may wait to be said to apps. What does not fit is lost, and is found out in time.
+const WAITING: usize = 1024;
 
 pub struct Party {
     pub(super) app: Arc<App>,
@@ -36,6 +40,19 @@ pub struct Party {
 struct Joined {
     feed: Feed,
     teller: Teller,
+    attendance: Attendance,
+    words: mpsc::Receiver<Word>,
+}
+
+/// Where what is said to this connection waits until it is sent.
+struct Ear(mpsc::Sender<Word>);
+
+impl Line for Ear {
+    fn tell(&self, word: Word) {
+        if self.0.try_send(word).is_err() {
+            tracing::debug!("a request to an app found nobody who listens");
+        }
+    }
 }
 
 /// What is ready to be sent, and how much was.
@@ -81,14 +98,20 @@ impl Party {
         self.joined = None;
         let Some(session) = session else { return };
         match settle(&self.app.host, session).await {
-            Ok((feed, windows)) => self.welcome(feed, &windows).await,
+            Ok((feed, windows)) => {
+                self.welcome(session, &windows).await;
+                let (line, words) = mpsc::channel(WAITING);
+                let teller = Teller::new(self.interest, self.monitor.clone());
+                let attended = self.app.host.attend(session, Arc::new(Ear(line)));
+                self.joined =
+                    attended.ok().map(|attendance| Joined { feed, teller, attendance, words });
+            }
             // It may be gone by now.
             Err(error) => self.complain(&error.to_string()),
         }
     }
 
-    async fn welcome(&mut self, feed: Feed, windows: &Windows) {
-        let session_id = feed.session().id();
+    async fn welcome(&mut self, session_id: SessionId, windows: &Windows) {
         let state = self.app.host.roster.get(session_id);
         let provider = state.as_ref().map(|state| state.model.as_str()).unwrap_or_default();
         let monitor = self.monitor.as_deref();
@@ -103,8 +126,6 @@ impl Party {
         if self.interest == Interest::Everything {
             self.ask_again(session_id).await;
         }
-        let teller = Teller::new(self.interest, self.monitor.clone());
-        self.joined = Some(Joined { feed, teller });
     }
 
     /// What waits for the person here waits for whoever has come as well.
@@ -145,6 +166,27 @@ impl Party {
                 self.joined = None;
             }
         }
+    }
+
+    /// Its place among those who show the windows of its session.
+    pub(super) fn attendance(&self) -> Option<&Attendance> {
+        self.joined.as_ref().map(|joined| &joined.attendance)
+    }
+
+    pub(super) fn monitor(&self) -> Option<String> {
+        self.monitor.clone()
+    }
+
+    fn ask(&mut self, Word::Request(asked): Word) {
+        let request = match &asked.asked {
+            Asked::Manifest => Request::Manifest,
+            Asked::Query { state_key } => Request::Query { state_key },
+            Asked::Command { command, params } => {
+                Request::Command { command, params: params.as_ref() }
+            }
+        };
+        let (request_id, window_id) = (&*asked.request, &*asked.window);
+        self.out.tell(&Frame::AppProtocolRequest { request_id, window_id, request });
     }
 
     pub(super) fn answer(&mut self, frame: &Frame<'_>) {
@@ -200,11 +242,14 @@ impl Dialect for Party {
 
     async fn say(&mut self, out: &mut Vec<Utf8Bytes>) {
         while self.out.lines.is_empty() {
-            let heard = match &mut self.joined {
-                Some(Joined { feed, .. }) => feed.next().await,
-                None => std::future::pending().await,
+            let Some(Joined { feed, words, .. }) = &mut self.joined else {
+                std::future::pending::<()>().await;
+                continue;
             };
-            self.tell(heard);
+            tokio::select! {
+                heard = feed.next() => self.tell(heard),
+                Some(word) = words.recv() => self.ask(word),
+            }
         }
         while self.out.lines.len() < GATHER
             && let Some(heard) = self.joined.as_mut().and_then(|it| it.feed.next_now())

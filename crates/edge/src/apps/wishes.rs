@@ -33,7 +33,13 @@ pub async fn obey(party: &mut Party, wish: Wish) {
     let done = match wish {
         // Those it does itself.
         Wish::Nothing | Wish::Join { .. } => Ok(()),
-        Wish::Ready { .. } | Wish::Answer { .. } => Ok(()),
+        Wish::Ready { window, instance } => {
+            let monitor = party.monitor();
+            party.attendance().map(|it| it.ready(window, monitor, instance)).ok_or_else(nobody)
+        }
+        Wish::Answer { request, window, response } => {
+            party.attendance().map(|it| it.answered(request, window, response)).ok_or_else(nobody)
+        }
         Wish::Say { key, window, text } => say(party, session, key, window, text).await,
         Wish::Tell { window, words } => tell(party, session, &window, words).await,
         Wish::Touch(touches) => {
@@ -52,6 +58,10 @@ pub async fn obey(party: &mut Party, wish: Wish) {
     if let Err(error) = done {
         party.complain(&error);
     }
+}
+
+fn nobody() -> String {
+    "no session was joined".to_owned()
 }
 
 async fn say(

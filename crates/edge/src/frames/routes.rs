@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{OpenError, Opened, tenant::Tenant};
+use super::{Kept, OpenError, Opened, tenant::Tenant, window};
 use crate::{
     App, applet,
     error::{ApiError, ErrorBody},
@@ -53,6 +53,29 @@ pub struct NewFrame {
     /// Leaves what an applet said of itself before.
     #[serde(default)]
     keep_state: bool,
+    /// Of a window that is on show: what it was given before the server was started anew.
+    keep: Option<KeptTicket>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct KeptTicket {
+    #[schema(value_type = String)]
+    frame_id: Uuid,
+    url: String,
+    nonce: String,
+}
+
+impl KeptTicket {
+    fn read(self) -> Result<Kept, ApiError> {
+        let plain = |it: u8| it.is_ascii_alphanumeric() || it == b'-' || it == b'_';
+        let secret = |text: &str| text.len() >= 43 && text.len() <= 64 && text.bytes().all(plain);
+        let ticket = self.url.split_once("/f/").and_then(|(_, rest)| rest.split('/').next());
+        let ticket = ticket.filter(|ticket| secret(ticket) && secret(&self.nonce));
+        let ticket = ticket.map(str::to_owned);
+        let ticket = ticket.ok_or_else(|| ApiError::bad_request("keep: no ticket of ours"))?;
+        Ok(Kept { id: self.frame_id, ticket, nonce: self.nonce })
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -108,7 +131,7 @@ pub async fn open(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
     ClientId(client): ClientId,
-    Json(NewFrame { kind, id, session_id, params, keep_state }): Json<NewFrame>,
+    Json(NewFrame { kind, id, session_id, params, keep_state, keep }): Json<NewFrame>,
 ) -> Result<Reply<NewTicket>, ApiError> {
     if !app.frames.is_served() {
         return Err(ApiError::not_found("this server shows no frames"));
@@ -123,13 +146,16 @@ pub async fn open(
     let tenant: Arc<dyn Tenant> = if kind == applet::KIND {
         let open = applet::Opening { slug: &id, session, params: &params, client: &client };
         Arc::new(applet::open(&app, open, keep_state).await?)
+    } else if kind == window::KIND {
+        window::open(&app, &id, session).await?
     } else {
         app.frames.tenant(&kind, &id).ok_or_else(|| unknown(&app, &kind, &id))?
     };
     let query = tenant.query().map(|query| format!("?{query}")).unwrap_or_default();
     // Whoever is reached by a proxy that speaks TLS is reached under the same name.
     let ancestor = format!("http://{host} https://{host}");
-    let opened = app.frames.open(tenant, session, ancestor)?;
+    let keep = keep.filter(|_| kind == window::KIND).map(KeptTicket::read).transpose()?;
+    let opened = app.frames.open(tenant, session, ancestor, keep)?;
     let Opened { id, ticket, nonce, site } = opened;
     let face = site.face();
     Ok(Reply(NewTicket {
@@ -168,7 +194,7 @@ fn unknown(app: &App, kind: &str, id: &str) -> ApiError {
     let known: Vec<&str> = known.map(|it| it.offer().id.as_str()).collect();
     if known.is_empty() {
         return ApiError::bad_request(format!(
-            "no kind of frame is called `{kind}`; there are `app` and `applet`"
+            "no kind of frame is called `{kind}`; there are `app`, `applet` and `window`"
         ));
     }
     let hint = did_you_mean(&near(id, known));

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod access;
+mod app_protocol;
+mod app_requests;
 mod applet_frames;
 mod applets;
 mod bad_input;
@@ -35,4 +37,5 @@ mod turns;
 mod usage;
 mod v1;
 mod welcome;
+mod window_frames;
 mod workshop;

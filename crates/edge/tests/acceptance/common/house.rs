@@ -35,6 +35,7 @@ pub struct House {
 /// Lives in a runtime of its own, so that it can be killed with all its tasks.
 struct Server {
     runtime: Runtime,
+    host: Arc<Host>,
     address: SocketAddr,
     sandbox: SocketAddr,
     login_url: String,
@@ -122,6 +123,7 @@ impl House {
             host.recover().await;
             host.keep_schedules();
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let kept = host.clone();
             let edge =
                 Edge::new(host, servers, keys, settings, listener, Arc::new(String::new)).unwrap();
             let frames = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -133,10 +135,15 @@ impl House {
                 edge.serve(async { drop(stopping.await) }).await.unwrap();
                 finished.send(()).ok();
             });
-            (address, sandbox, login_url)
+            (kept, address, sandbox, login_url)
         });
-        let (address, sandbox, login_url) = started.await.unwrap();
-        self.server = Some(Server { runtime, address, sandbox, login_url, stop, stopped });
+        let (host, address, sandbox, login_url) = started.await.unwrap();
+        self.server = Some(Server { runtime, host, address, sandbox, login_url, stop, stopped });
+    }
+
+    /// The house itself, for what its agents can do and its clients cannot.
+    pub fn host(&self) -> Arc<Host> {
+        self.server.as_ref().unwrap().host.clone()
     }
 
     pub fn address(&self) -> SocketAddr {
