@@ -38,4 +38,5 @@ mod usage;
 mod v1;
 mod welcome;
 mod window_frames;
+mod windows;
 mod workshop;
