@@ -3,17 +3,23 @@
 mod fact;
 pub mod protocol;
 pub mod schema;
+mod service;
 pub mod texts;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 pub use fact::{
     AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, OwnerReason, Response,
 };
+pub use service::{AppCall, Attendance, Line, Word};
 
+use self::service::{Wish, Wishes};
 use crate::{
     update::{Entry, SessionId},
     windows::Windows,
@@ -23,6 +29,9 @@ use crate::{
 #[derive(Default)]
 pub struct Apps {
     open: Mutex<HashMap<SessionId, Arc<Windows>>>,
+    /// The tasks that drive the protocol, where somebody needs them.
+    relays: Mutex<HashMap<SessionId, Wishes>>,
+    count: AtomicU64,
 }
 
 impl Apps {
@@ -33,6 +42,54 @@ impl Apps {
 
     pub(crate) fn seat(self: &Arc<Self>, session: SessionId) -> Seat {
         Seat { apps: self.clone(), session }
+    }
+
+    /// A session is gone, and with it whoever asked something in it.
+    pub(crate) fn forget(&self, session: SessionId) {
+        self.relays().remove(&session);
+    }
+
+    /// A number that nobody else has.
+    fn count(&self) -> u64 {
+        self.count.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Says something to the task of a session, if there is one. Under the lock, so that none goes
+    /// while it is told something.
+    fn tell(&self, session: SessionId, wish: Wish) {
+        if let Some(relay) = self.relays().get(&session) {
+            // One that is gone by now has nothing to lose.
+            relay.send(wish).ok();
+        }
+    }
+
+    fn tell_or_start(
+        self: &Arc<Self>,
+        session: SessionId,
+        wish: Wish,
+        start: impl FnOnce(&Arc<Self>) -> Wishes,
+    ) {
+        let mut relays = self.relays();
+        relays.entry(session).or_insert_with(|| start(self)).send(wish).ok();
+    }
+
+    /// The task of a session ends.
+    fn leave(&self, session: SessionId) {
+        self.relays().remove(&session);
+    }
+
+    /// The same, unless it has been told something.
+    fn leave_if(&self, session: SessionId, is_left: impl FnOnce() -> bool) -> bool {
+        let mut relays = self.relays();
+        let leaves = is_left();
+        if leaves {
+            relays.remove(&session);
+        }
+        leaves
+    }
+
+    fn relays(&self) -> MutexGuard<'_, HashMap<SessionId, Wishes>> {
+        self.relays.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Windows>>> {
@@ -60,12 +117,17 @@ impl Seat {
 
     /// Hears of what is stored, before anybody else does.
     pub fn hear(&self, entries: &[Arc<Entry>]) {
-        let mut open = self.apps.open();
-        let Some(windows) = open.get_mut(&self.session) else { return };
         let news = entries.iter().filter(|entry| entry.fact.is_of_windows());
-        for entry in news {
-            Arc::make_mut(windows).apply(entry);
+        let news: Vec<Arc<Entry>> = news.cloned().collect();
+        if news.is_empty() {
+            return;
         }
+        if let Some(windows) = self.apps.open().get_mut(&self.session) {
+            for entry in &news {
+                Arc::make_mut(windows).apply(entry);
+            }
+        }
+        self.apps.tell(self.session, Wish::Heard(news));
     }
 }
 

@@ -344,13 +344,14 @@ impl Host {
             self.ports.agents.dismiss(id);
             let (ports, roster) = (self.ports.clone(), self.roster.clone());
             let (applets, approvals) = (self.applets.clone(), self.approvals.clone());
-            let outputs = self.outputs.clone();
+            let (outputs, apps) = (self.outputs.clone(), self.apps.clone());
             let clear = async move {
                 let _door = door;
                 // What hangs on it goes first: it could not be found again afterwards.
                 applets.forget(id).await?;
                 outputs.forget(id).await?;
                 approvals.forget(id).await?;
+                apps.forget(id);
                 ports.tools.forget(id);
                 ports.attic.clear(id).await?;
                 ports.catalog.remove(id).await?;

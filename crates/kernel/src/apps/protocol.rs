@@ -130,6 +130,13 @@ pub struct Outgoing {
     pub asked: Asked,
 }
 
+impl Outgoing {
+    /// Whether it brings an app up to date.
+    pub fn is_replay(&self) -> bool {
+        self.request.starts_with(calls::REPLAY)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     Said {

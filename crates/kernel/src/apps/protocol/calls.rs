@@ -13,6 +13,8 @@ use crate::apps::{AppFact, AppRequest, Asked, Cause, Keep, Kind, texts};
 
 /// How many calls may be on their way in a session.
 const MOST: usize = 1000;
+/// How requests begin that bring an app up to date.
+pub(super) const REPLAY: &str = "replay-";
 /// How long a command waits for its app to say what it takes.
 pub(super) const INTRODUCTION: Duration = Duration::from_secs(1);
 
@@ -386,6 +388,6 @@ impl Machine {
         }
         let raw = window.split_once('/').map_or(window, |(_, raw)| raw);
         let steps = self.live.get(window).and_then(|live| live.behind.as_ref());
-        format!("replay-{raw}-{bits:032x}-{}", steps.map_or(0, |behind| behind.steps))
+        format!("{REPLAY}{raw}-{bits:032x}-{}", steps.map_or(0, |behind| behind.steps))
     }
 }
