@@ -275,6 +275,8 @@ fn every_app_fact(window: &str) -> [AppFact; 14] {
             window: window(),
             content: "clicked".into(),
             instructions: Some("do".into()),
+            app_id: Some("sheet".into()),
+            inform: true,
         },
         AppFact::File { window: window(), path: "/a.csv".into() },
     ]

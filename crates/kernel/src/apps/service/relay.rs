@@ -239,7 +239,8 @@ impl Relay {
         if !awaited {
             tracing::warn!(%session, window, "{text}");
         }
-        let origin = Origin::App { id: app.unwrap_or(window) };
+        let id = app.unwrap_or_else(|| window.clone());
+        let origin = Origin::App { id, window: Some(window) };
         let message = Message { origin, ..Message::from_user(text) };
         tokio::spawn(async move {
             if let Err(error) = host.post(session, message, WhenBusy::Queue).await {
