@@ -1,8 +1,6 @@
 //! The windows of a session: a fold over facts, held in memory while somebody looks.
 
 mod content;
-#[cfg(test)]
-mod tests;
 mod window;
 mod wish;
 

@@ -126,7 +126,11 @@ fn is_text(renderer: Renderer) -> bool {
 }
 
 fn with_article(renderer: Renderer) -> String {
-    let article = if matches!(renderer, Renderer::Iframe | Renderer::Image) { "an" } else { "a" };
+    let article = if matches!(renderer, Renderer::Iframe | Renderer::Image | Renderer::Html) {
+        "an"
+    } else {
+        "a"
+    };
     format!("{article} {}", renderer.name())
 }
 

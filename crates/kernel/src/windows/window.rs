@@ -86,6 +86,15 @@ pub enum Stance {
 }
 
 impl Stance {
+    /// As the protocol of windows spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Minimised => "minimized",
+            Self::Maximised => "maximized",
+        }
+    }
+
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
     fn is_normal(&self) -> bool {
         *self == Self::Normal

@@ -1,1 +1,0 @@
-//! What facts make of windows, and what is wished of them.
