@@ -262,6 +262,7 @@ fn every_app_fact(window: &str) -> [AppFact; 14] {
             response: Response::of(Kind::Command, Some(json!([1.5, null]))),
             elapsed_ms: 8,
             late: true,
+            keep: None,
         },
         AppFact::Failed { request: request(), reason: FailedReason::OwnerLost },
         AppFact::Rejected {

@@ -35,6 +35,9 @@ pub enum AppFact {
         elapsed_ms: u64,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         late: bool,
+        /// Where an app has said it only since it was asked: whether the command is kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        keep: Option<Keep>,
     },
     Failed {
         request: String,
@@ -229,6 +232,7 @@ mod tests {
             response: Response::of(Kind::Query, value),
             elapsed_ms: 3,
             late: false,
+            keep: None,
         };
         for (fact, text) in [
             (fact(None), r#"{"kind":"query"}"#),

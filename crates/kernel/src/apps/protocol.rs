@@ -179,23 +179,23 @@ struct Live {
     /// Who has its app ready, the latest last.
     ready: Vec<Registered>,
     owner: Option<Connection>,
-    manifest: Told,
-    /// The request for a manifest that nobody but us waits for.
-    fetching: Option<String>,
     /// Set while the owner is brought up to date.
     behind: Option<Behind>,
     is_full: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Registered {
     connection: Connection,
     generation: u64,
     /// What the client calls the window.
     name: String,
+    manifest: Told,
+    /// The request for a manifest that nobody but us waits for.
+    fetching: Option<String>,
 }
 
-/// What the owner has said of itself.
+/// What an app has said of itself.
 #[derive(Clone, Default)]
 enum Told {
     #[default]
@@ -210,6 +210,17 @@ impl Live {
         self.ready.iter().find(|ready| ready.connection == owner)
     }
 
+    fn load(&mut self, generation: u64) -> Option<&mut Registered> {
+        self.ready.iter_mut().find(|ready| ready.generation == generation)
+    }
+
+    /// What the owner has said of itself.
+    fn manifest(&self) -> Option<Arc<Manifest>> {
+        self.owner()?.manifest()
+    }
+}
+
+impl Registered {
     fn manifest(&self) -> Option<Arc<Manifest>> {
         match &self.manifest {
             Told::Manifest(manifest) => Some(manifest.clone()),

@@ -33,6 +33,7 @@ fn a_command_goes_to_the_connection_that_was_ready_last_and_to_no_other() {
             AppFact::Owner { window, connection, reason: OwnerReason::Ready },
         ]
     );
+    scene.introduce(2, "req-2");
     let sent = ["to 2: dock command add [req-3]"];
     assert_eq!(scene.command("dock", "add", Value::Null), sent);
 }

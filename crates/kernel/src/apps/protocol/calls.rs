@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use jiff::Timestamp;
 
 use super::{
-    Answer, CallId, Called, Effect, Live, Machine, Outgoing, PATIENCE, Told,
+    Answer, CallId, Called, Effect, Live, Machine, Outgoing, PATIENCE, Registered, Told,
     manifest::Manifest,
     replies::{Caller, Open},
 };
@@ -188,8 +188,8 @@ impl Machine {
                 if past.registered { texts::silent(asked.kind()) } else { texts::NOT_REGISTERED };
             return Judgement::Refuse(format!("{text} {}", texts::NO_CLIENT));
         }
-        let owned = self.live.get(&waiting.window).filter(|live| live.owner.is_some());
-        let Some(live) = owned else {
+        let live = self.live.get(&waiting.window);
+        let Some((live, owner)) = live.and_then(|live| Some((live, live.owner()?))) else {
             return match waiting.stage {
                 Stage::App(until) if until <= self.now => {
                     Judgement::Refuse(texts::NOT_REGISTERED.to_owned())
@@ -205,12 +205,12 @@ impl Machine {
             Asked::Query { .. } | Asked::Command { .. } if live.behind.is_some() => {
                 Judgement::Wait(Stage::Held)
             }
-            Asked::Query { .. } | Asked::Command { .. } => self.judge_by_manifest(waiting, live),
+            Asked::Query { .. } | Asked::Command { .. } => self.judge_by_manifest(waiting, owner),
         }
     }
 
-    fn judge_by_manifest(&self, waiting: &Waiting, live: &Live) -> Judgement {
-        match (&waiting.called.asked, &live.manifest) {
+    fn judge_by_manifest(&self, waiting: &Waiting, owner: &Registered) -> Judgement {
+        match (&waiting.called.asked, &owner.manifest) {
             (Asked::Query { state_key }, Told::Manifest(manifest)) => {
                 if manifest.has_state(state_key) {
                     return Judgement::Send;
@@ -375,8 +375,9 @@ impl Machine {
     /// Asks the owner what it can do, for ourselves.
     pub(super) fn fetch(&mut self, window: &str) -> Option<String> {
         let request = self.send(window, Letter::fetch(), None);
-        if let Some(live) = self.live.get_mut(window) {
-            live.fetching.clone_from(&request);
+        let generation = self.live.get(window)?.owner()?.generation;
+        if let Some(owner) = self.live.get_mut(window)?.load(generation) {
+            owner.fetching.clone_from(&request);
         }
         request
     }

@@ -27,9 +27,11 @@ impl Machine {
         let was = before.map(|ready| ready.generation);
         let is_again = was == Some(generation) && live.owner == Some(connection);
         let is_reloaded = was.is_some_and(|was| was != generation);
+        let told = live.load(generation).map(|ready| ready.manifest.clone());
         // A document that speaks through this connection speaks through no other.
         live.ready.retain(|it| it.connection != connection && it.generation != generation);
-        live.ready.push(Registered { connection, generation, name });
+        let manifest = told.filter(|told| !matches!(told, Told::Nothing)).unwrap_or_default();
+        live.ready.push(Registered { connection, generation, name, manifest, fetching: None });
         if !is_again {
             if is_reloaded {
                 self.reloaded(connection, window);
@@ -105,9 +107,6 @@ impl Machine {
         if !is_owner || is_new {
             live.behind = None;
         }
-        if is_new || matches!(live.manifest, Told::Nothing) {
-            live.manifest = Told::NotYet;
-        }
         if !is_owner {
             let (window, connection) = (window.to_owned(), connection.to_string());
             self.note(AppFact::Owner { window, connection, reason });
@@ -124,10 +123,6 @@ impl Machine {
         let next = ready.iter().rev().find(|ready| knows(ready.generation));
         if let Some(connection) = next.map(|ready| ready.connection) {
             return self.own(window, connection, OwnerReason::Failover, false);
-        }
-        if let Some(live) = self.live.get_mut(window) {
-            live.manifest = Told::NotYet;
-            live.fetching = None;
         }
         let (window, reason) = (window.to_owned(), "owner-lost".to_owned());
         self.note(AppFact::Lost { window: window.clone(), reason });

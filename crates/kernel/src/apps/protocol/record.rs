@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::Value;
 
 use super::journal::{Entry, Journal, Limits, Load, Noted};
-use crate::apps::{AppFact, AppRequest, Asked, Cause, FailedReason, Kind, Response};
+use crate::apps::{AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, Response};
 
 /// How many documents of a window are remembered, and how many commands that have no reply in time.
 const LOADS: usize = 64;
@@ -138,8 +138,8 @@ impl Record {
                 past.ready(instance.clone(), *generation);
             }
             AppFact::Request(request) => self.requested(request),
-            AppFact::Response { request, response, .. } => {
-                return self.answered(request, response);
+            AppFact::Response { request, response, keep, .. } => {
+                return self.answered(request, response, *keep);
             }
             AppFact::Failed { request, reason } => self.failed(request, *reason),
             AppFact::Retired { window } => {
@@ -179,7 +179,7 @@ impl Record {
         }
     }
 
-    fn answered(&mut self, id: &str, response: &Response) -> Option<Noted> {
+    fn answered(&mut self, id: &str, response: &Response, told: Option<Keep>) -> Option<Noted> {
         let Pending { asked: request, is_late } = self.pending.remove(id)?;
         if is_late {
             self.late.retain(|late| late != id);
@@ -201,7 +201,7 @@ impl Record {
         if response.kind != Some(Kind::Command) || response.error.is_some() {
             return None;
         }
-        let entry = Entry { command, params, keep, app };
+        let entry = Entry { command, params, keep: told.unwrap_or(keep), app };
         let noted = past.journal.note(position, entry, self.limits);
         if noted == Noted::Kept {
             past.carried_out(generation, position);

@@ -80,16 +80,16 @@ impl Machine {
 
     fn catch_up(&mut self, window: &str) {
         let Some(live) = self.live.get(window) else { return };
-        let (Some(behind), true) = (&live.behind, live.owner().is_some()) else { return };
+        let (Some(behind), Some(owner)) = (&live.behind, live.owner()) else { return };
         if behind.step.is_some() || self.is_busy_elsewhere(window) {
             return;
         }
         let lacking = self.lacking(window);
-        let is_unknown = matches!(live.manifest, Told::NotYet) && self.now < behind.patience;
+        let is_unknown = matches!(owner.manifest, Told::NotYet) && self.now < behind.patience;
         if lacking.is_some() && !behind.is_checked && is_unknown {
             return;
         }
-        let manifest = live.manifest();
+        let manifest = owner.manifest();
         let is_retired = lacking.is_some() && !self.is_of(window, manifest.as_ref());
         if is_retired {
             self.note(AppFact::Retired { window: window.to_owned() });

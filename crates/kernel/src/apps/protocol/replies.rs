@@ -5,10 +5,10 @@ use std::{sync::Arc, time::Duration};
 use jiff::Timestamp;
 
 use super::{
-    Answer, CallId, Connection, Effect, Live, Machine, Noted, Told, lookup::is_named,
+    Answer, CallId, Connection, Effect, Machine, Noted, Registered, Told, lookup::is_named,
     manifest::Manifest,
 };
-use crate::apps::{AppFact, Asked, Cause, FailedReason, Kind, Response, texts};
+use crate::apps::{AppFact, Asked, Cause, FailedReason, Keep, Kind, Response, texts};
 
 /// How long a late result is waited for.
 const LATE: Duration = Duration::from_mins(10);
@@ -82,12 +82,14 @@ impl Machine {
             // What it gives back was told once.
             kept.value = None;
         }
-        let noted = self.note(AppFact::Response {
+        let fact = AppFact::Response {
             request: request.clone(),
             response: kept,
             elapsed_ms: u64::try_from(elapsed).unwrap_or_default(),
             late: open.is_late,
-        });
+            keep: self.keep(&open).filter(|keep| *keep != Keep::Always),
+        };
+        let noted = self.note(fact);
         if noted == Some(Noted::Full) {
             self.tell_full(&open.window);
         }
@@ -122,7 +124,7 @@ impl Machine {
             self.note(AppFact::Failed { request: request.to_owned(), reason });
         }
         match (&open.asked, open.cause) {
-            (Asked::Manifest, Cause::Manifest) => self.unintroduced(request, &open.window),
+            (Asked::Manifest, Cause::Manifest) => self.unintroduced(request, &open),
             (_, Cause::Replay) => self.stepped(request, &open.window, Some(text.to_owned())),
             _ => (),
         }
@@ -191,11 +193,6 @@ impl Machine {
 
     /// An app has said what it can do, or that it cannot say.
     fn introduced(&mut self, request: &str, open: &Open, response: &Response) {
-        let live = self.live.get(&open.window);
-        let owner = live.and_then(Live::owner).map(|owner| (owner.connection, owner.generation));
-        if owner.is_none() || owner != open.at {
-            return;
-        }
         let good = response.kind == Some(Kind::Manifest) && response.error.is_none();
         let value = response.value.as_ref().filter(|_| good);
         let mut odd = Vec::new();
@@ -203,27 +200,36 @@ impl Machine {
         for odd in odd {
             self.warn(format!("the app in {}: {odd}", open.window));
         }
-        let Some(live) = self.live.get_mut(&open.window) else { return };
+        let Some(app) = self.asked(open) else { return };
         match read {
-            Some(manifest) => live.manifest = Told::Manifest(Arc::new(manifest)),
-            None if live.manifest().is_none() => live.manifest = Told::Nothing,
+            Some(manifest) => app.manifest = Told::Manifest(Arc::new(manifest)),
+            None if app.manifest().is_none() => app.manifest = Told::Nothing,
             // It has said it once, and may only be busy now.
             None => (),
         }
-        if live.fetching.as_deref() == Some(request) {
-            live.fetching = None;
+        app.fetching.take_if(|fetching| fetching == request);
+    }
+
+    fn unintroduced(&mut self, request: &str, open: &Open) {
+        let Some(app) = self.asked(open) else { return };
+        if app.fetching.take_if(|fetching| fetching == request).is_some()
+            && app.manifest().is_none()
+        {
+            app.manifest = Told::Nothing;
         }
     }
 
-    fn unintroduced(&mut self, request: &str, window: &str) {
-        let Some(live) = self.live.get_mut(window) else { return };
-        if live.fetching.as_deref() != Some(request) {
-            return;
-        }
-        live.fetching = None;
-        if live.manifest().is_none() {
-            live.manifest = Told::Nothing;
-        }
+    /// Whoever was asked, if they are still there.
+    fn asked(&mut self, open: &Open) -> Option<&mut Registered> {
+        let (_, generation) = open.at?;
+        self.live.get_mut(&open.window)?.load(generation)
+    }
+
+    /// Which commands are kept is said by the app, perhaps only since it was asked.
+    fn keep(&mut self, open: &Open) -> Option<Keep> {
+        let Asked::Command { command, .. } = &open.asked else { return None };
+        let manifest = self.asked(open).filter(|_| open.is_command())?.manifest()?;
+        manifest.command(command).map(|command| command.keep)
     }
 
     /// Notes what does not look as its app has said.
@@ -233,7 +239,7 @@ impl Machine {
             Asked::Command { command, .. } => command,
             Asked::Manifest => return,
         };
-        let manifest = self.live.get(&open.window).and_then(Live::manifest);
+        let manifest = self.asked(open).and_then(|app| app.manifest());
         let (Some(manifest), Some(value), None) = (manifest, &response.value, &response.error)
         else {
             return;
