@@ -1,7 +1,9 @@
 //! Which frames there are, who may look at what is in them, and who hears what they say.
 
 pub mod allowance;
+pub mod asking;
 pub mod board;
+pub mod capability;
 pub mod outbox;
 pub mod routes;
 pub mod tenant;
@@ -16,14 +18,15 @@ use std::{
 
 use jiff::Timestamp;
 use kernel::{host::Host, ports::Clock, update::SessionId};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use crate::{applet::capability::Capability, keys::secret, sandbox::site::Site};
+use crate::{keys::secret, sandbox::site::Site};
 use allowance::Allowance;
 use board::Board;
+use capability::Capability;
 use outbox::Outbox;
 use tenant::{Said, Speaker, Tenant};
 
@@ -67,7 +70,9 @@ pub struct Looked {
     /// Who may frame it.
     pub ancestor: String,
     /// What it may ask of us.
-    pub capability: Option<Arc<Capability>>,
+    pub capability: Option<Capability>,
+    /// What its documents are told before anything of them runs.
+    pub told: Map<String, Value>,
 }
 
 /// What a page was given for a frame before the server was started anew, and still shows.
@@ -206,6 +211,7 @@ impl Frames {
             nonce: nonce.clone(),
             ancestor: ancestor.clone(),
             capability: tenant.capability(),
+            told: tenant.told(),
         })
     }
 

@@ -4,6 +4,7 @@ mod applet;
 mod apps;
 mod auth;
 mod briefing;
+mod cabinet;
 mod caco;
 mod error;
 mod extract;
@@ -104,6 +105,7 @@ struct App {
     metrics: Metrics,
     lookout: OnceLock<Lookout>,
     disk: files::Disk,
+    cellar: cabinet::cellar::Cellar,
     shell: shell::Shell,
 }
 
@@ -117,6 +119,7 @@ struct App {
         (name = "sessions", description = "Conversations with an agent, each with its own log."),
         (name = "messages", description = "Speaking to an agent, and stopping it."),
         (name = "applets", description = "Small pages that a person and an agent use together."),
+        (name = "apps", description = "Programs in windows, which an agent can look at and command."),
         (name = "approvals", description = "What waits for the person, and what they have allowed."),
         (name = "schedules", description = "Prompts that are said by the clock."),
         (name = "models", description = "Who may answer, and what was used."),
@@ -154,6 +157,7 @@ impl Edge {
         let disk = files::Disk::new(&host.ports.workspace, &settings.data_dir);
         let workspace = host.ports.workspace.clone();
         let shell = shell::Shell::new(settings.commands.clone(), workspace, &settings.data_dir);
+        let cellar = cabinet::cellar::Cellar::new(settings.data_dir.join("storage"));
         let lookout = OnceLock::new();
         let app = Arc::new(App {
             host,
@@ -165,6 +169,7 @@ impl Edge {
             metrics,
             lookout,
             disk,
+            cellar,
             shell,
         });
         Ok(Self { app, listener, settings, mcp: None, sandbox: None })
@@ -249,7 +254,8 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .routes(routes!(briefing::change))
         .routes(routes!(operate::log))
         .routes(routes!(frames::routes::offers, frames::routes::open))
-        .routes(routes!(frames::routes::end));
+        .routes(routes!(frames::routes::end))
+        .merge(cabinet::routes::routes());
     let (router, openapi) = described.split_for_parts();
     // The router's sign for a path of several parts is not one of the description.
     let openapi = openapi.to_json().unwrap_or_default().replace("/{*", "/{");

@@ -32,6 +32,8 @@ export class Hall {
   link = $state<Link>('connecting');
   /** Counts the news of schedules: whoever shows them looks again. */
   scheduled = $state(0);
+  /** Counts changes of apps on the disk. */
+  appsChanged = $state(0);
   /** When the link is tried again, while it is down. */
   retryAt = $state(0);
   /** The browser says that there is no network; a server on this machine does not mind. */
@@ -340,6 +342,10 @@ export class Hall {
     if (event.type === 'session.listChanged' && event.data.reason === 'deleted')
       this.threads.forget(event.data.sessionId);
     if (event.type === 'applet.changed') this.frames.refresh();
+    if (event.type === 'app.changed') {
+      this.frames.refresh();
+      this.appsChanged += 1;
+    }
     if (event.type === 'approvals.changed') this.inbox.changed(event.data.sessionId, event.data.open);
     if (event.type !== 'session.busy') return;
     const { sessionId, isBusy } = event.data;

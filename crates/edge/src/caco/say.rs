@@ -379,6 +379,9 @@ pub fn news(news: &News) -> Line {
         News::AppletChanged { slug } => {
             write(&Frame::GlobalEvent { event: Global::AppletChanged { slug: slug.clone() } })
         }
+        News::AppChanged { id } => {
+            write(&Frame::GlobalEvent { event: Global::AppChanged { id: id.clone() } })
+        }
         News::Schedules => write(&Frame::GlobalEvent { event: Global::SchedulesChanged {} }),
         News::Session { session, change, .. } => write(&match change {
             Change::Created => list("created", *session, None),

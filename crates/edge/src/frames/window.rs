@@ -1,4 +1,4 @@
-//! Windows of a session whose content is shown in a frame: what it is, and that it speaks to nobody here.
+//! What is in a window of a session that is shown in a frame: an app, or a document that speaks to nobody here.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::tenant::{Offer, Speaker, Tenant};
 use crate::{
-    App,
+    App, cabinet,
     error::ApiError,
     sandbox::{
         policy::{Face, Flag},
@@ -33,8 +33,9 @@ pub async fn open(
     let (window, content) = (&pane.window, &pane.window.content);
     match (content.renderer, &content.data, content.app()) {
         (Renderer::Html, Value::String(html), _) => Ok(Arc::new(Page::new(&window.title, html))),
-        (Renderer::Iframe, _, Some(app)) => {
-            Err(ApiError::not_found(format!("no app is called `{app}`")))
+        (Renderer::Iframe, _, Some(id)) => {
+            let key = window.key();
+            Ok(Arc::new(cabinet::open(app, id, Some(session), Some(&key)).await?))
         }
         (renderer, ..) => Err(ApiError::bad_request(format!(
             "{} window is not framed; html and apps of this server are",

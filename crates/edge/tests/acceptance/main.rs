@@ -8,6 +8,8 @@ mod applet_frames;
 mod applets;
 mod bad_input;
 mod budgets;
+mod cabinet;
+mod cabinet_web;
 mod common;
 mod escapes;
 mod events;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "all of it is a test")]
 
 mod approvals;
+mod cabinet;
 mod commands;
 mod home;
 mod import;

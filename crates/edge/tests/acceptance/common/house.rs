@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use testkit::{ScriptedModel, World, model::Script};
 use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot};
 
-use super::{Ask, Socket, guest::WithGuest, mounted};
+use super::{Ask, Socket, guest::WithGuest, mounted, web::FakeWeb};
 
 pub struct House {
     pub world: World,
@@ -29,6 +29,8 @@ pub struct House {
     servers: Arc<dyn Servers>,
     /// What is found on the machine.
     pub found: Vec<Found>,
+    /// What apps reach of the internet.
+    pub web: Arc<FakeWeb>,
     server: Option<Server>,
 }
 
@@ -73,6 +75,7 @@ impl House {
             settings,
             servers,
             found: Vec::new(),
+            web: Arc::default(),
             server: None,
         };
         house.start().await;
@@ -104,7 +107,8 @@ impl House {
         ports.workspace = self.workspace();
         ports.models = Arc::new(WithGuest { own: ports.models, guest: self.guest.clone() });
         let (keys, settings) = (self.keys(), self.settings.clone());
-        let (caco, own) = (self.caco(), self.applets());
+        ports.web = self.web.clone();
+        let (caco, own, apps) = (self.caco(), self.applets(), self.data_dir().join("apps"));
         let servers = self.servers.clone();
         let found = self.found.clone();
         let lookout: Lookout = Arc::new(move || ready(found.clone()).boxed());
@@ -118,8 +122,11 @@ impl House {
         let started = runtime.spawn(async move {
             ports.gallery = apps::Folders::open(&[caco], own);
             let changes = ports.gallery.changes();
+            ports.cabinet = apps::Drawers::open(apps);
+            let app_changes = ports.cabinet.changes();
             let host = Host::start(ports, kernel::host::Settings::default()).await.unwrap();
             tokio::spawn(kernel::gallery::announce(changes, host.roster.clone()));
+            tokio::spawn(kernel::cabinet::announce(app_changes, host.roster.clone()));
             host.recover().await;
             host.keep_schedules();
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
