@@ -7,6 +7,7 @@ import { COLUMNS, ROWS, columnName, columnNumber, keyOf, placeOf, rectName, rect
 import { typed } from '../../../apps/sheet/values.js';
 
 type Texts = Record<string, string>;
+type Rect = import('../../../apps/sheet/places.js').Rect;
 
 const key = (name: string) => {
   const { row, column } = placeOf(name)!;
@@ -121,7 +122,7 @@ const { sum } = fc.letrec<{ sum: Sum }>((again) => ({
 }));
 
 test('arithmetic gives what arithmetic gives', () => {
-  const cells = { at: () => null, within: (rect: never) => rect };
+  const cells = { at: () => null, within: (rect: Rect) => rect };
   fc.assert(
     fc.property(sum, ({ text, value }) => {
       expect(Number(evaluate(parse(text), cells)) + 0).toBeCloseTo(value + 0, 6);
@@ -170,7 +171,7 @@ function slowly(texts: Map<number, string>) {
     const node = tree(at);
     if (!node) return typed(texts.get(at) ?? '');
     if (leadsTo(at, at)) return new Wrong('#CYCLE!');
-    return evaluate(node, { at: (row: number, column: number) => value(keyOf(row, column)) as never, within: (it: never) => it });
+    return evaluate(node, { at: (row: number, column: number) => value(keyOf(row, column)) as never, within: (it: Rect) => it });
   };
   return value;
 }

@@ -231,6 +231,7 @@ describe('an app that is restored', () => {
     const { manifest } = (await here.ask(request)) as { manifest: { commands: object } };
     expect(manifest.commands).toEqual({ set: { description: '', replay: 'never' }, more: { description: '', replay: 'last' } });
     await here.command('set');
+    await here.command('more');
     expect(here.log).toEqual(['opened', 'kept']);
   });
 

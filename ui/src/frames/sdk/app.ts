@@ -131,8 +131,8 @@ export class AppLine implements Sdk.App {
       this.world.post({ type: 'yaar:app-progress', of: requestId, ...given({ done, total, note }) });
     const call = { requestId: String(requestId), replayed: String(requestId).startsWith('replay-'), progress };
     const result: unknown = await command.handler(params, call);
-    // What is not repeated must be safe before anybody hears that it was done.
-    if (this.restored) await this.world.keeper.now();
+    // What is not repeated must be safe before anybody hears that it was done; what has a rule of its own looks after itself.
+    if (this.restored && command.replay === undefined) await this.world.keeper.now();
     return result;
   }
 

@@ -17,8 +17,8 @@ function server() {
       files.set(path, String(init.body));
       return Response.json({ ok: true, path });
     }
-    const found = files.get(path);
-    return found === undefined ? Response.json({ error: 'File not found' }, { status: 404 }) : new Response(found);
+    if (path.endsWith('?list=true')) return Response.json([...files.keys()].map((it) => ({ path: it })));
+    return new Response(files.get(path));
   };
   return { ...house, house, fetch: fetch as typeof globalThis.fetch };
 }
@@ -116,7 +116,7 @@ describe('what an app is like', () => {
     await keeper.now();
     keeper.soon();
     expect(house.asked).toHaveLength(1);
-    expect(it.failures).toEqual(['Error: what was kept could not be read (403)']);
+    expect(it.failures).toEqual(['Error: the shelf is full']);
   });
 
   test('is tried again after a failure, and the app hears of both', async () => {

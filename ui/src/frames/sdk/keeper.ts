@@ -81,10 +81,11 @@ export class FileKeeper implements Keeper {
   }
 
   private async read(restore: Restore) {
-    const response = await this.storage.find(this.path);
-    if (response.status === 404) return;
-    if (!response.ok) throw new Error(`what was kept could not be read (${response.status})`);
-    const kept = (await response.json()) as Kept;
+    // Asking for a file that is not there would be complained of by the browser, in the console of every new window.
+    const [folder, name] = parted(this.path);
+    const there = await this.storage.list(folder);
+    if (!there.some((it) => it.path.endsWith(`/${name}`))) return;
+    const kept = (await this.storage.read(this.path, { as: 'json' })) as Kept;
     if (this.dirty || kept.instance === this.instance || kept.version < this.version) return;
     this.version = kept.version;
     this.written = JSON.stringify(kept.state);
@@ -107,4 +108,9 @@ export class FileKeeper implements Keeper {
       this.writing = undefined;
     }
   }
+}
+
+function parted(path: string): [folder: string, name: string] {
+  const at = path.lastIndexOf('/');
+  return [path.slice(0, at), path.slice(at + 1)];
 }

@@ -21,7 +21,7 @@ export class StorageLine implements Sdk.Storage {
   };
 
   read = async (path: string, { as = 'auto' }: { as?: string } = {}): Promise<unknown> => {
-    const response = await this.good(await this.find(path), 'Read');
+    const response = await this.good(await this.ask('GET', this.address(path)), 'Read');
     switch (as === 'auto' ? shapeOf(response) : as) {
       case 'json':
         return response.json();
@@ -34,7 +34,7 @@ export class StorageLine implements Sdk.Storage {
     }
   };
 
-  list = async (folder = '') => {
+  list = async (folder = ''): Promise<Sdk.Entry[]> => {
     const response = await this.ask('GET', `${this.address(folder)}?list=true`);
     return this.good(response, 'List').then((it) => it.json());
   };
@@ -48,11 +48,6 @@ export class StorageLine implements Sdk.Storage {
     const { readToken } = this.access;
     return this.address(path) + (readToken ? `?token=${encodeURIComponent(readToken)}` : '');
   };
-
-  /** The file as it comes, for those who treat an absent one differently. */
-  find(path: string): Promise<Response> {
-    return this.ask('GET', this.address(path));
-  }
 
   /** Where a file is, without a token. */
   address(path: string): string {

@@ -94,14 +94,19 @@ function keepLocally(files: StorageLine) {
   Object.defineProperty(window, 'sessionStorage', { configurable: true, value: passing });
 }
 
-/** At once, since whoever reads `localStorage` does not wait. */
+/** At once, since whoever reads `localStorage` does not wait. Looks first whether it is there: browsers complain of what is not. */
 function fetched(files: StorageLine): Record<string, string> {
-  try {
+  const ask = (address: string) => {
     const request = new XMLHttpRequest();
-    request.open('GET', files.address(LOCAL), false);
+    request.open('GET', address, false);
     for (const [name, value] of Object.entries(files.headers())) request.setRequestHeader(name, value);
     request.send();
-    return request.status === 200 ? (JSON.parse(request.responseText) as Record<string, string>) : {};
+    return request.status === 200 ? (JSON.parse(request.responseText) as unknown) : undefined;
+  };
+  try {
+    const there = ask(`${files.address('apps/self')}?list=true`) as { path: string }[] | undefined;
+    const isThere = there?.some((it) => it.path.endsWith('/local-storage.json'));
+    return ((isThere && ask(files.address(LOCAL))) || {}) as Record<string, string>;
   } catch {
     return {};
   }
