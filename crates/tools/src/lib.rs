@@ -3,6 +3,7 @@
 mod agents;
 mod applets;
 mod apply_patch;
+mod apps;
 mod ask_person;
 mod change;
 mod context;
@@ -54,6 +55,7 @@ use crate::{
         AppletHowto, AppletUsage, GetAppletState, ReloadPage, RestartServer, SetAppletState,
     },
     apply_patch::ApplyPatch,
+    apps::{AppCommand, AppQuery},
     ask_person::AskPerson,
     context::{GetRelevantContext, SetRelevantContext},
     current_time::CurrentTime,
@@ -113,6 +115,8 @@ pub fn add_applets(host: &Arc<Host>) {
     toolbox.add(Adapter::new(GetRelevantContext { house: house() }));
     toolbox.add(Adapter::new(SetRelevantContext { house: house() }));
     toolbox.add(Adapter::new(ReloadPage));
+    toolbox.add(Adapter::new(AppCommand { house: house() }));
+    toolbox.add(Adapter::new(AppQuery { house: house() }));
     toolbox.add(Adapter::new(WindowClose));
     toolbox.add(Adapter::new(WindowCreate));
     toolbox.add(Adapter::new(WindowList));

@@ -346,7 +346,7 @@ fn to_be_told(carried_out: &[(String, u64, Keep)]) -> BTreeMap<String, Vec<u64>>
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn each_command_counts_once_and_each_request_has_one_outcome(acts in vec(act(), 1..120)) {
