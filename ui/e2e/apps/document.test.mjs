@@ -68,7 +68,7 @@ describe('for an agent', () => {
     assert.equal(await app.query('text'), '# One\n\nbefore\nfirst\n\nlast');
     const { change } = await app.command('replace', { find: 'first', with: 'second $&' });
     assert.equal(await app.query('text'), '# One\n\nbefore\nsecond $&\n\nlast');
-    await assert.rejects(app.command('replace', { find: 'st', with: '' , all: false }), /^Error: Error: the text to replace occurs|does not occur/);
+    await assert.rejects(app.command('replace', { find: 'e', with: '' }), /the text to replace occurs 4 times: give more of what is around it, or set all/);
     await assert.rejects(app.command('replace', { find: 'nowhere', with: '' }), /does not occur/);
     await app.command('undo', { change });
     await app.command('undo');
@@ -89,6 +89,8 @@ describe('for an agent', () => {
 
   test('cannot make anything run or load, whatever it writes', async () => {
     const hostile = '<script>window.ran=1</script><img src=x onerror="window.ran=1"><a href="javascript:window.ran=1">go</a><iframe src="/"></iframe><form action="/"><button>b</button></form><p style="position:fixed">p</p><svg onload="window.ran=1"></svg>';
+    // The browser says so when it reads what is taken out afterwards.
+    app.foresee(/violates the following Content Security Policy/);
     await app.command('openFile', { content: hostile, name: 'evil.md' });
     await reading().getByText('go').waitFor();
     const html = await reading().innerHTML();

@@ -23,6 +23,8 @@ const TYPES = {
 export class House {
   /** What apps have kept. @type {Map<string, Buffer>} */
   files = new Map();
+  /** Apps that are nowhere on the disk: their files by path. @type {Map<string, Record<string, string>>} */
+  written = new Map();
   /** How storage answers when it is to fail. @type {number | undefined} */
   failing;
 
@@ -80,11 +82,12 @@ export class House {
       const script = await readFile(join(root, 'ui/dist/sdk/megaron-frame.js'));
       return response.setHeader('content-type', TYPES['.js']).end(`globalThis.__megaron=${JSON.stringify(told)};\n${script}`);
     }
+    const written = this.written.get(app)?.[path];
     const folders = [join(root, 'apps', app), join(import.meta.dirname, 'fixtures', app)];
     const file = folders.map((folder) => join(folder, normalize(`/${path}`))).find(existsSync);
-    const bytes = file && (await readFile(file));
+    const bytes = written ?? (file && (await readFile(file)));
     if (!bytes) return response.writeHead(404).end();
-    const type = TYPES[extname(file)] ?? 'application/octet-stream';
+    const type = TYPES[extname(path)] ?? 'application/octet-stream';
     response.setHeader('content-type', type).setHeader('content-security-policy', this.#policy(ticket));
     const tag = `<head><script src="/f/${ticket}/__megaron/sdk.js"></script>`;
     response.end(type.startsWith('text/html') ? bytes.toString().replace('<head>', tag) : bytes);

@@ -1,5 +1,7 @@
 // What every app is lent, in a real frame without an origin.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { launch } from '../visit.mjs';
 import { eventually, House, Shown } from './harness.mjs';
@@ -75,4 +77,20 @@ test('it can be pictured', async () => {
   const { imageData } = await app.ask({ type: 'yaar:capture-request' });
   assert.match(imageData, /^data:image\/png;base64,/);
   assert.ok(imageData.length > 1000);
+});
+
+test('the example of the guide for authors works as it stands there', async () => {
+  const guide = await readFile(join(import.meta.dirname, '../../../docs/app-authors.md'), 'utf8');
+  const blocks = [...guide.matchAll(/`([\w.]+)`\n\n```\w+\n([\s\S]*?)```/g)].map(([, name, text]) => [name, text]);
+  assert.deepEqual(blocks.map(([name]) => name), ['app.json', 'index.html', 'tally.js']);
+  house.written.set('tally', Object.fromEntries(blocks));
+  const tally = await Shown.open(context, house, 'tally');
+  assert.equal(JSON.parse(blocks[0][1]).name, 'Tally');
+  assert.deepEqual(await tally.command('add', { by: 2 }), { count: 2 });
+  await tally.content.getByRole('button', { name: 'One more' }).click();
+  assert.equal(await tally.query('count'), 3);
+  assert.deepEqual((await tally.heard('yaar:app-interaction'))[0], { type: 'yaar:app-interaction', content: 'The person counted to 3.', inform: true });
+  await tally.command((await tally.manifest()).commands.add.inverse, { by: 1 });
+  await tally.reload();
+  assert.equal(await tally.query('count'), 2);
 });
