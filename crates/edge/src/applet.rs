@@ -26,7 +26,10 @@ use tokio::{sync::broadcast::error::RecvError, task::AbortHandle};
 use crate::{
     App,
     error::ApiError,
-    frames::tenant::{Offer, Speaker, Tenant},
+    frames::{
+        self,
+        tenant::{Offer, Speaker, Tenant},
+    },
     sandbox::site::Site,
 };
 use capability::Capability;
@@ -210,7 +213,10 @@ fn told(news: &News, key: &AppletKey, heard_by: &Speaker) -> Option<Value> {
         News::AppletChanged { slug } if key.slug.as_ref() == Some(slug) => {
             Some(json!({ "type": "reload" }))
         }
-        News::AppletChanged { .. } | News::Session { .. } | News::Schedules => None,
+        News::AppletChanged { .. }
+        | News::AppChanged { .. }
+        | News::Session { .. }
+        | News::Schedules => None,
     }
 }
 
@@ -236,8 +242,8 @@ impl Tenant for Shown {
         Some(self.query.clone())
     }
 
-    fn capability(&self) -> Option<Arc<Capability>> {
-        Some(self.capability.clone())
+    fn capability(&self) -> Option<frames::capability::Capability> {
+        Some(frames::capability::Capability::Applet(self.capability.clone()))
     }
 
     fn shown<'a>(&'a self, frame: &'a Speaker) -> BoxFuture<'a, Result<(), String>> {

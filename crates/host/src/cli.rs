@@ -1,6 +1,7 @@
 //! What can be typed: the commands, their flags, and the words that explain them.
 
 mod approvals;
+mod cabinet;
 mod lenders;
 mod schedules;
 
@@ -12,6 +13,7 @@ use clap_complete::Shell;
 use crate::config;
 
 pub use approvals::{Allow, ApprovalsAction, ApprovalsArgs};
+pub use cabinet::{AppAction, AppArgs};
 pub use lenders::{McpAction, McpAddArgs, McpArgs};
 pub use schedules::{SchedulesAction, SchedulesArgs};
 
@@ -52,6 +54,8 @@ pub enum Command {
     Approvals(ApprovalsArgs),
     /// List what runs by the clock; run, enable, disable and remove it
     Schedules(SchedulesArgs),
+    /// List the apps; put one in, take one out
+    App(AppArgs),
     /// List the models, try one, choose one, look for more
     Models(ModelsArgs),
     /// Print what was used, by model and by day, and how the budgets stand
@@ -418,6 +422,7 @@ mod tests {
             ASK_HELP,
             lenders::HELP,
             approvals::HELP,
+            cabinet::HELP,
             KEY_HELP,
             MODELS_HELP,
             USAGE_HELP,

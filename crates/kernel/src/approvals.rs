@@ -101,7 +101,11 @@ impl Grant {
 fn errand<'a>(state: &'a State, call: &Call) -> Option<&'a (String, Errand)> {
     let own = match call.caller {
         Caller::Model | Caller::Agent { .. } => call.id.is_some(),
-        Caller::Owner | Caller::Applet { .. } | Caller::Widget { .. } | Caller::Client => false,
+        Caller::Owner
+        | Caller::Applet { .. }
+        | Caller::App { .. }
+        | Caller::Widget { .. }
+        | Caller::Client => false,
     };
     state.turn.as_ref().and_then(|turn| turn.errand.as_ref()).filter(|_| own)
 }

@@ -7,9 +7,11 @@
 mod answer;
 pub mod applets;
 pub mod approvals;
+pub mod apps;
 pub mod ask;
 pub mod back;
 pub mod budget;
+pub mod cabinet;
 pub mod compact;
 mod desk;
 pub mod feed;
@@ -36,3 +38,5 @@ pub mod toolbox;
 mod turn;
 pub mod update;
 pub mod visit;
+pub mod web;
+pub mod windows;

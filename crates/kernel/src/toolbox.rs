@@ -140,6 +140,10 @@ pub enum Caller {
     Applet {
         slug: String,
     },
+    /// An app in a window, which calls no tools either.
+    App {
+        id: String,
+    },
     /// A program that uses the house through MCP.
     Client,
     /// An agent with a mind of its own that answers in a session.
@@ -367,6 +371,6 @@ fn may_call(caller: &Caller, tool: &dyn Tool) -> bool {
     match caller {
         Caller::Model | Caller::Owner | Caller::Client | Caller::Agent { .. } => true,
         Caller::Widget { server } => tool.server() == Some(server),
-        Caller::Applet { .. } => false,
+        Caller::Applet { .. } | Caller::App { .. } => false,
     }
 }

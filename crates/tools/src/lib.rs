@@ -31,6 +31,7 @@ mod tests;
 pub mod typed;
 mod walk;
 pub mod web_fetch;
+mod windows;
 mod workshop;
 mod write_file;
 
@@ -65,6 +66,7 @@ use crate::{
     read_result::ReadResult,
     read_skill::ReadSkill,
     typed::Adapter,
+    windows::{WindowClose, WindowCreate, WindowList, WindowUpdate},
     workshop::Workshop,
     write_file::WriteFile,
 };
@@ -111,6 +113,10 @@ pub fn add_applets(host: &Arc<Host>) {
     toolbox.add(Adapter::new(GetRelevantContext { house: house() }));
     toolbox.add(Adapter::new(SetRelevantContext { house: house() }));
     toolbox.add(Adapter::new(ReloadPage));
+    toolbox.add(Adapter::new(WindowClose));
+    toolbox.add(Adapter::new(WindowCreate));
+    toolbox.add(Adapter::new(WindowList));
+    toolbox.add(Adapter::new(WindowUpdate));
 }
 
 /// Lets agents ask for the server to be started anew.

@@ -28,10 +28,12 @@ export class Hall {
   });
   private relay = new Relay((text) => this.connection.pass(text));
   /** The windows beside the conversation. */
-  frames = new Frames(this.relay);
+  frames = new Frames(this.relay, (text) => this.connection.pass(text));
   link = $state<Link>('connecting');
   /** Counts the news of schedules: whoever shows them looks again. */
   scheduled = $state(0);
+  /** Counts changes of apps on the disk. */
+  appsChanged = $state(0);
   /** When the link is tried again, while it is down. */
   retryAt = $state(0);
   /** The browser says that there is no network; a server on this machine does not mind. */
@@ -77,6 +79,7 @@ export class Hall {
     event: (frame) => this.heard(frame),
     global: (event) => this.news(event),
     frame: (word) => this.relay.heard(word),
+    desktop: (frame) => this.frames.desk.heard(frame),
   });
 
   start() {
@@ -339,6 +342,10 @@ export class Hall {
     if (event.type === 'session.listChanged' && event.data.reason === 'deleted')
       this.threads.forget(event.data.sessionId);
     if (event.type === 'applet.changed') this.frames.refresh();
+    if (event.type === 'app.changed') {
+      this.frames.refresh();
+      this.appsChanged += 1;
+    }
     if (event.type === 'approvals.changed') this.inbox.changed(event.data.sessionId, event.data.open);
     if (event.type !== 'session.busy') return;
     const { sessionId, isBusy } = event.data;
@@ -363,6 +370,7 @@ export class Hall {
     if (link === 'open') {
       this.signedOut = false;
       this.relay.again();
+      this.frames.desk.join();
       this.shown.refused = false;
       this.threads.patience.wake();
       if (this.current && !this.shown.begun) void this.begin(this.shown);

@@ -1,36 +1,34 @@
 //! What one applet in one frame may do, and what it was given leave for.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use kernel::{
     gallery::{Applet, Permission},
     host::Host,
-    inbox::CallError,
-    leave::{Leave, Wish},
+    leave::Wish,
     toolbox::{Caller, Deed, Detail, Risk},
     update::SessionId,
 };
 use serde_json::json;
-use tokio::sync::Mutex;
 
-use crate::error::ApiError;
+use crate::{error::ApiError, frames::asking::Asking};
 
 /// Handlers find it among the extensions of a request that an applet makes.
 pub struct Capability {
-    host: Arc<Host>,
+    asking: Asking,
     pub slug: String,
     name: String,
-    pub session: Option<SessionId>,
-    /// What was answered for this frame alone. Each is held while the person is asked about it, so
-    /// that they are asked once.
-    answers: BTreeMap<Permission, Mutex<Option<bool>>>,
 }
 
 impl Capability {
     pub fn new(host: Arc<Host>, applet: &Applet, session: Option<SessionId>) -> Self {
         let (slug, name) = (applet.slug.clone(), applet.name.clone());
-        let answers = Permission::ALL.into_iter().map(|it| (it, Mutex::default())).collect();
-        Self { host, slug, name, session, answers }
+        let caller = Caller::Applet { slug: slug.clone() };
+        Self { asking: Asking::new(host, session, caller), slug, name }
+    }
+
+    pub fn session(&self) -> Option<SessionId> {
+        self.asking.session
     }
 
     /// Returns once the person has allowed this.
@@ -41,40 +39,21 @@ impl Capability {
                 "The applet \"{slug}\" needs the permission \"{name}\", which its meta.json does not declare"
             )));
         }
-        let Some(session) = self.session else {
+        let Some(session) = self.asking.session else {
             return Err(ApiError::forbidden(format!(
                 "The permission \"{name}\" is asked for in a session, and this applet is in none"
             )));
         };
-        let refused = || {
-            let text = format!("The permission \"{name}\" was not given to the applet \"{slug}\"");
-            ApiError::forbidden(text)
-        };
-        let Some(answer) = self.answers.get(&permission) else { return Err(refused()) };
-        let mut answer = answer.lock().await;
-        match *answer {
-            Some(true) => return Ok(()),
-            Some(false) => return Err(refused()),
-            None => (),
+        if self.asking.ask(session, name, self.wish(permission, request)).await? {
+            return Ok(());
         }
-        let caller = Caller::Applet { slug: slug.clone() };
-        match self.host.leave(session, caller, self.wish(permission, request)).await {
-            Ok(Leave::Granted) => Ok(()),
-            Ok(Leave::Once) => {
-                *answer = Some(true);
-                Ok(())
-            }
-            Err(CallError::Tool(_)) => {
-                *answer = Some(false);
-                Err(refused())
-            }
-            Err(CallError::Open(error)) => Err(error.into()),
-        }
+        let text = format!("The permission \"{name}\" was not given to the applet \"{slug}\"");
+        Err(ApiError::forbidden(text))
     }
 
     /// As its description says now.
     async fn declares(&self, permission: Permission) -> bool {
-        let applets = self.host.ports.gallery.list().await;
+        let applets = self.asking.host.ports.gallery.list().await;
         let applet = applets.iter().find(|applet| applet.slug == self.slug);
         applet.is_some_and(|applet| applet.needs.permissions.contains(&permission))
     }

@@ -197,6 +197,7 @@ pub fn caller_name(caller: &Caller) -> String {
         Caller::Owner => "owner".to_owned(),
         Caller::Widget { server } => format!("widget:{server}"),
         Caller::Applet { slug } => format!("applet:{slug}"),
+        Caller::App { id } => format!("app:{id}"),
         Caller::Client => "client".to_owned(),
         Caller::Agent { name } => format!("agent:{name}"),
     }

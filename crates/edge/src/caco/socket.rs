@@ -239,7 +239,8 @@ impl Connection {
         Ok(())
     }
 
-    fn watched(&self) -> Option<SessionId> {
+    /// The session it is subscribed to.
+    pub fn watched(&self) -> Option<SessionId> {
         self.watching.as_ref().map(|watching| watching.feed.session().id())
     }
 
@@ -347,7 +348,10 @@ impl Connection {
 
     fn concerns(&self, news: &News) -> bool {
         match news {
-            News::Session { .. } | News::Schedules | News::AppletChanged { .. } => true,
+            News::Session { .. }
+            | News::Schedules
+            | News::AppletChanged { .. }
+            | News::AppChanged { .. } => true,
             News::AppletState { session, from, .. } => {
                 *from != Some(self.number) && (from.is_none() || *session == self.watched())
             }
