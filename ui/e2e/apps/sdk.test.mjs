@@ -47,6 +47,13 @@ test('every document has an instance of its own', async () => {
   assert.notEqual(again.instance, instance);
 });
 
+test('it loads anew when the server says that it has changed', async () => {
+  const [{ instance }] = await app.heard('yaar:app-ready');
+  await app.page.evaluate(() => /** @type {any} */ (window).post({ type: 'reload' }));
+  await eventually(async () => assert.equal((await app.heard('yaar:app-ready')).length, 2));
+  assert.notEqual((await app.heard('yaar:app-ready'))[1].instance, instance);
+});
+
 test('only the parent is heard', async () => {
   assert.equal(await app.query('nested'), 0);
   assert.equal(await app.command('run'), 1);
