@@ -23,6 +23,7 @@ mod shell;
 mod socket;
 mod v1;
 mod welcome;
+mod windows;
 
 use std::{
     io,
@@ -123,6 +124,7 @@ struct App {
         (name = "models", description = "Who may answer, and what was used."),
         (name = "mcp", description = "Servers of tools, and what was chosen for each."),
         (name = "frames", description = "Windows whose content lives on an origin of its own."),
+        (name = "windows", description = "What is open beside a conversation."),
         (name = "files", description = "Files of the workspace, and those that are kept for a while."),
         (name = "preferences", description = "What the person chose last."),
         (name = "access", description = "Ways in for clients that cannot send headers."),
@@ -244,6 +246,7 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .merge(files::routes())
         .routes(routes!(shell::post))
         .routes(routes!(outputs::show))
+        .merge(windows::routes())
         .merge(v1::routes())
         .routes(routes!(welcome::welcome))
         .routes(routes!(briefing::show))

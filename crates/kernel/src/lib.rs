@@ -7,6 +7,7 @@
 mod answer;
 pub mod applets;
 pub mod approvals;
+pub mod apps;
 pub mod ask;
 pub mod back;
 pub mod budget;
@@ -38,3 +39,4 @@ mod turn;
 pub mod update;
 pub mod visit;
 pub mod web;
+pub mod windows;

@@ -333,6 +333,8 @@ pub trait Clock: Send + Sync {
     fn today(&self) -> Date;
     /// A new name that sorts after earlier ones.
     fn id(&self) -> Uuid;
+    /// So many bits that nobody can guess: chance, and nothing of time.
+    fn bits(&self) -> u128;
     /// Anything from 0 to 1, for waits that should not all end at once.
     fn chance(&self) -> f64;
 

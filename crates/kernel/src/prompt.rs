@@ -82,6 +82,10 @@ impl Part {
             | Fact::TaskClosed { .. }
             | Fact::ContextChanged { .. }
             | Fact::Embedded(_)
+            | Fact::WindowOpened(_)
+            | Fact::WindowChanged { .. }
+            | Fact::WindowClosed { .. }
+            | Fact::App(_)
             | Fact::Observed
             | Fact::Queued(_)
             | Fact::Unqueued { .. }

@@ -87,7 +87,12 @@ fn bodies(session: SessionId, seq: Seq, at: Timestamp, fact: &Fact) -> Vec<Body<
         | Fact::ModelLent { .. }
         | Fact::Observed
         | Fact::Queued(_)
-        | Fact::Unqueued { .. } => Vec::new(),
+        | Fact::Unqueued { .. }
+        // Windows have a dialect of their own.
+        | Fact::WindowOpened(_)
+        | Fact::WindowChanged { .. }
+        | Fact::WindowClosed { .. }
+        | Fact::App(_) => Vec::new(),
         Fact::ContextChanged { set, context } => {
             vec![Body::Context { reason: "changed", context, set_name: Some(set) }]
         }

@@ -37,4 +37,5 @@ mod turns;
 mod usage;
 mod v1;
 mod welcome;
+mod windows;
 mod workshop;

@@ -13,6 +13,7 @@ mod provider;
 mod schedules;
 mod secrets;
 mod usage;
+mod windows;
 
 use std::{
     fs,
