@@ -4,6 +4,7 @@ mod agents;
 mod applets;
 mod apply_patch;
 mod ask_person;
+mod cabinet;
 mod change;
 mod context;
 mod current_time;
@@ -55,6 +56,7 @@ use crate::{
     },
     apply_patch::ApplyPatch,
     ask_person::AskPerson,
+    cabinet::{AppOpen, FileOpen},
     context::{GetRelevantContext, SetRelevantContext},
     current_time::CurrentTime,
     edit_file::EditFile,
@@ -113,6 +115,8 @@ pub fn add_applets(host: &Arc<Host>) {
     toolbox.add(Adapter::new(GetRelevantContext { house: house() }));
     toolbox.add(Adapter::new(SetRelevantContext { house: house() }));
     toolbox.add(Adapter::new(ReloadPage));
+    toolbox.add(Adapter::new(AppOpen { house: house() }));
+    toolbox.add(Adapter::new(FileOpen { house: house() }));
     toolbox.add(Adapter::new(WindowClose));
     toolbox.add(Adapter::new(WindowCreate));
     toolbox.add(Adapter::new(WindowList));

@@ -58,7 +58,6 @@ export function lend(told: Told, post: (message: unknown) => void, seen: (hear: 
     once('__yaarConsoleInstalled', () => listenToConsole(window, post));
     once('__yaarFetchProxyInstalled', () => (window.fetch = proxied(window.fetch.bind(window), storage)));
     keepLocally(storage);
-    hearings.push(reloaded);
   }
   return (message) => hearings.some((heard) => heard(message));
 }
@@ -69,13 +68,6 @@ function captured(message: unknown, post: (message: unknown) => void): boolean {
   const tell = (imageData: string | null) => post({ type: 'yaar:capture-response', requestId, imageData });
   void capture(document).then(tell, () => tell(null));
   return true;
-}
-
-/** The server says it when files of the app have changed. */
-function reloaded(message: unknown): boolean {
-  const isMeant = (message as { type?: unknown } | null)?.type === 'reload';
-  if (isMeant) location.reload();
-  return isMeant;
 }
 
 /** A frame without an origin has no `localStorage`. This one is fetched when it is first used, as most apps never do. */
