@@ -48,7 +48,7 @@ function show() {
   const isOne = selection.top === selection.bottom && selection.left === selection.right;
   const { count, sum, average } = isOne ? { count: 0, sum: 0, average: 0 } : numbers(desk, selection);
   byId('numbers').textContent =
-    count > 0 ? `Sum ${shown(sum)} · Average ${shown(average ?? 0)} · Count ${count}` : desk.fileName || (desk.book.size ? '' : 'Empty. Type anywhere, or open a CSV or Excel file.');
+    count > 0 ? `Sum ${shown(sum)} · Average ${shown(Number((average ?? 0).toFixed(4)))} · Count ${count}` : desk.fileName || (desk.book.size ? '' : 'Empty. Type anywhere, or open a CSV or Excel file.');
 }
 
 /** What was done by hand, told in one go once the hand rests. It informs and asks for nothing. */

@@ -4,6 +4,7 @@ pub mod cellar;
 mod fetch;
 pub mod gate;
 mod keeping;
+mod launch;
 pub mod lease;
 pub mod routes;
 mod site;

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::{
     asked::plain,
-    cli::{AppAction, AppArgs},
-    config, wire,
+    cli::{AppAction, AppArgs, OpenArgs},
+    config, inbox, wire,
 };
 
 pub async fn run(args: AppArgs) -> anyhow::Result<ExitCode> {
@@ -31,7 +31,24 @@ pub async fn run(args: AppArgs) -> anyhow::Result<ExitCode> {
             wire::remove_app(&data_dir, &id)?;
             eprintln!("removed");
         }
+        AppAction::Open { id, session } => {
+            let client = inbox::client(&data_dir, None).await?;
+            let opened = client.open_app(&json!({ "session": session, "appId": id })).await?;
+            println!("{}", plain(opened["windowId"].as_str().unwrap_or_default()));
+        }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Hands a file to an app, in a window of a session.
+pub async fn open(OpenArgs { file, app, session, home }: OpenArgs) -> anyhow::Result<ExitCode> {
+    let client = inbox::client(&config::data_dir(&home)?, None).await?;
+    let path = file.canonicalize().with_context(|| file.display().to_string())?;
+    let Some(path) = path.to_str() else { anyhow::bail!("{}: it is not UTF-8", path.display()) };
+    let wish = json!({ "session": session, "appId": app, "path": path });
+    let opened = client.open_app(&wish).await?;
+    let text = |name: &str| plain(opened[name].as_str().unwrap_or_default());
+    eprintln!("open in the app {}, window {}", text("appId"), text("windowId"));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -59,6 +59,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Approvals(args) => wait_for(inbox::run(args)),
         Command::Schedules(args) => wait_for(schedules::run(args)),
         Command::App(args) => wait_for(cabinet::run(args)),
+        Command::Open(args) => wait_for(cabinet::open(args)),
         Command::Key(args) => key::run(&args),
         Command::Models(args) => wait_for(minds::run(args)),
         Command::Usage(args) => wait_for(usage::run(args)),

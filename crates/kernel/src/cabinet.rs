@@ -1,5 +1,6 @@
 //! The apps there are, as the rest of the house sees them.
 
+pub mod launch;
 pub mod opening;
 
 use std::{path::PathBuf, sync::Arc};

@@ -5,6 +5,7 @@ mod applets;
 mod apply_patch;
 mod apps;
 mod ask_person;
+mod cabinet;
 mod change;
 mod context;
 mod current_time;
@@ -57,6 +58,7 @@ use crate::{
     apply_patch::ApplyPatch,
     apps::{AppCommand, AppQuery},
     ask_person::AskPerson,
+    cabinet::{AppOpen, FileOpen},
     context::{GetRelevantContext, SetRelevantContext},
     current_time::CurrentTime,
     edit_file::EditFile,
@@ -117,6 +119,8 @@ pub fn add_applets(host: &Arc<Host>) {
     toolbox.add(Adapter::new(ReloadPage));
     toolbox.add(Adapter::new(AppCommand { house: house() }));
     toolbox.add(Adapter::new(AppQuery { house: house() }));
+    toolbox.add(Adapter::new(AppOpen { house: house() }));
+    toolbox.add(Adapter::new(FileOpen { house: house() }));
     toolbox.add(Adapter::new(WindowClose));
     toolbox.add(Adapter::new(WindowCreate));
     toolbox.add(Adapter::new(WindowList));

@@ -94,11 +94,14 @@ fn content(renderer: windows::Renderer, data: Data) -> Content {
     Content { renderer, data: meant(renderer, data) }
 }
 
-fn by(caller: &Caller) -> By {
+/// Who does it, as the log has it.
+pub fn by(caller: &Caller) -> By {
     match caller {
         Caller::Model | Caller::Agent { .. } => By::Agent,
         Caller::Owner => By::Person,
-        Caller::Client | Caller::Widget { .. } | Caller::Applet { .. } => By::Program,
+        Caller::Client | Caller::Widget { .. } | Caller::Applet { .. } | Caller::App { .. } => {
+            By::Program
+        }
     }
 }
 

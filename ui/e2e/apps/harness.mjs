@@ -1,7 +1,8 @@
 // Plays the page and the server around one app: its files under a ticket, the built script that frames are lent, its storage,
 // and a parent that asks by the protocol's messages. What the real page does besides is left out.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize, resolve } from 'node:path';
 import { inspect } from '../inspect.mjs';
@@ -22,6 +23,8 @@ const TYPES = {
 export class House {
   /** What apps have kept. @type {Map<string, Buffer>} */
   files = new Map();
+  /** Apps that are nowhere on the disk: their files by path. @type {Map<string, Record<string, string>>} */
+  written = new Map();
   /** How storage answers when it is to fail. @type {number | undefined} */
   failing;
 
@@ -70,15 +73,21 @@ export class House {
     if (request.method === 'OPTIONS') return response.writeHead(204).end();
     const path = rest.join('/');
     if (path.startsWith('api/storage')) return this.#stored(request, response, decodeURIComponent(path.slice(12)), app);
+    if (path === 'api/fetch') {
+      const refusal = { error: 'the server of the harness fetches nothing' };
+      return response.writeHead(403, { 'content-type': 'application/json' }).end(JSON.stringify(refusal));
+    }
     if (path === '__megaron/sdk.js') {
       const told = { nonce: 'word', app, token: TOKEN, place };
       const script = await readFile(join(root, 'ui/dist/sdk/megaron-frame.js'));
       return response.setHeader('content-type', TYPES['.js']).end(`globalThis.__megaron=${JSON.stringify(told)};\n${script}`);
     }
-    const file = normalize(join(root, 'apps', app, path));
-    const bytes = file.startsWith(join(root, 'apps', app)) ? await readFile(file).catch(() => undefined) : undefined;
+    const written = this.written.get(app)?.[path];
+    const folders = [join(root, 'apps', app), join(import.meta.dirname, 'fixtures', app)];
+    const file = folders.map((folder) => join(folder, normalize(`/${path}`))).find(existsSync);
+    const bytes = written ?? (file && (await readFile(file)));
     if (!bytes) return response.writeHead(404).end();
-    const type = TYPES[extname(file)] ?? 'application/octet-stream';
+    const type = TYPES[extname(path)] ?? 'application/octet-stream';
     response.setHeader('content-type', type).setHeader('content-security-policy', this.#policy(ticket));
     const tag = `<head><script src="/f/${ticket}/__megaron/sdk.js"></script>`;
     response.end(type.startsWith('text/html') ? bytes.toString().replace('<head>', tag) : bytes);
@@ -100,6 +109,7 @@ export class House {
     if (request.headers['x-iframe-token'] !== TOKEN) return say(401, { error: 'Unauthorized' });
     if (!`${name}/`.startsWith(`apps/${app}/`)) return say(403, { error: 'Access denied' });
     if (this.failing) return say(this.failing, { error: 'the shelf is full' });
+    if (request.method === 'DELETE') return say(this.files.delete(name) ? 200 : 404, { ok: true, path: name });
     if (request.method === 'POST') {
       const chunks = [];
       for await (const chunk of request) chunks.push(chunk);
@@ -209,6 +219,13 @@ export class Shown extends Visit {
     const { result, error } = await this.ask({ type: 'yaar:app-command-request', command, params });
     if (error) throw new Error(error);
     return result;
+  }
+
+  /** A picture of it and no more. */
+  async picture(name) {
+    const shots = join(root, 'ui/e2e/shots');
+    await mkdir(shots, { recursive: true });
+    await this.page.screenshot({ path: join(shots, `${name}.png`) });
   }
 
   /** A picture of it, and nothing in it that would shut somebody out. */

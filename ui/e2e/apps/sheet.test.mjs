@@ -229,7 +229,7 @@ describe('by hand', () => {
 for (const { name, options } of looks)
   test(`it looks well in ${name}`, async () => {
     await come(options);
-    await app.look(`app-sheet-empty-${name}`);
+    await app.picture(`app-sheet-empty-${name}`);
     const cells = { A1: 'Stores', B1: 'Jars', C1: 'Price', D1: 'Worth', A7: 'In all', B7: '=SUM(B2:B6)', D7: '=SUM(D2:D6)', D8: '=D7/0', C8: 'TRUE' };
     ['Oil', 'Honey', 'Wine', 'Figs', 'Barley'].forEach((store, at) =>
       Object.assign(cells, { [`A${at + 2}`]: store, [`B${at + 2}`]: 12 * (at + 1), [`C${at + 2}`]: 2.5 + at, [`D${at + 2}`]: `=B${at + 2}*C${at + 2}` }),
@@ -240,5 +240,5 @@ for (const { name, options } of looks)
     await grid().focus();
     await app.look(`app-sheet-${name}`);
     await app.page.keyboard.type('=SUM(');
-    await app.look(`app-sheet-writing-${name}`);
+    await app.picture(`app-sheet-writing-${name}`);
   });

@@ -46,7 +46,7 @@ export interface Restore {
   /** Everything that must survive, as JSON can carry it. */
   save(): unknown;
   /** What `save` gave, in an earlier document or in another tab. */
-  load(state: any): void;
+  load(state: any): void | Promise<void>;
   /** Keeping it did not work; `undefined` once it works again. */
   failed?(error: string | undefined): void;
 }

@@ -524,6 +524,15 @@ export const en = {
     problemsOf: (name: string) => `Problems of ${name}`,
     install: 'Add it',
     cancel: 'Cancel',
+    files: {
+      drop: 'Drop here to open it in an app',
+      with: (name: string) => `Open ${name} with…`,
+      apps: 'Apps that open such files',
+      always: 'Always open such files with it',
+      nowhere: 'Begin a session first: a file is opened in its windows.',
+      large: (name: string) => `${name} is larger than the 32 MB that an app is handed.`,
+      failed: (name: string, reason: string) => `${name} was not opened. ${reason}`,
+    },
     wants: {
       connect: (hosts: string) => `Speak to ${hosts}`,
       load: (hosts: string) => `Load content from ${hosts}`,

@@ -34,6 +34,7 @@ pub const ROUTES: [(&str, &str); 27] = [
     ("GET", "/api/apps"),
     ("POST", "/api/apps"),
     ("DELETE", "/api/apps/scratchpad"),
+    ("POST", "/api/apps/open"),
     ("GET", "/api/apps/scratchpad/icon"),
     ("GET", "/api/approvals"),
     ("POST", "/api/approvals/S"),

@@ -94,11 +94,11 @@ fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
 async fn apps_are_listed_with_what_they_ask_for_and_what_is_wrong_with_them() {
     let house = House::new([]).await;
     let description = json!({
-        "name": "Sheet", "icon": "📊", "hidden": 1, "permissions": ["downloads"],
+        "name": "Ledger", "icon": "📊", "hidden": 1, "permissions": ["downloads"],
         "domains": ["api.example.com"],
-        "fileAssociations": [{ "extensions": ["CSV"], "command": "open", "paramKey": "content" }],
+        "fileAssociations": [{ "extensions": ["TALLY"], "command": "open", "paramKey": "content" }],
     });
-    put(&house, "sheet", &description, &[]);
+    put(&house, "ledger", &description, &[]);
     put(&house, "pictured", &json!({}), &[("icon.svg", "<svg/>")]);
     let (status, listed) = house.get("/api/apps").await;
     let find = |id: &str| {
@@ -107,12 +107,12 @@ async fn apps_are_listed_with_what_they_ask_for_and_what_is_wrong_with_them() {
     };
     assert_eq!(status, 200);
     assert_eq!(
-        find("sheet"),
+        find("ledger"),
         json!({
-            "id": "sheet", "name": "Sheet", "icon": "📊", "iconType": "emoji", "hidden": false,
+            "id": "ledger", "name": "Ledger", "icon": "📊", "iconType": "emoji", "hidden": false,
             "appProtocol": false, "entry": "index.html", "bundled": false,
             "fileAssociations": [
-                { "extensions": [".csv"], "command": "open", "paramKey": "content", "encoding": "text" },
+                { "extensions": [".tally"], "command": "open", "paramKey": "content", "encoding": "text" },
             ],
             "permissions": ["downloads"],
             "domains": { "connect": ["https://api.example.com"], "load": [] },
@@ -130,13 +130,13 @@ async fn apps_are_listed_with_what_they_ask_for_and_what_is_wrong_with_them() {
     assert_eq!(icon.header("content-type"), Some("image/svg+xml"));
     assert!(icon.header("content-security-policy").unwrap().ends_with("; sandbox"));
     for path in [
-        "/api/apps/sheet/icon",
+        "/api/apps/ledger/icon",
         "/api/apps/none/icon",
         "/api/apps/..%2f..%2fkey/icon",
-        "/api/apps/sheet/index.html",
-        "/api/apps/sheet/app.json",
-        "/api/apps/sheet/../../key",
-        "/api/apps/sheet/",
+        "/api/apps/ledger/index.html",
+        "/api/apps/ledger/app.json",
+        "/api/apps/ledger/../../key",
+        "/api/apps/ledger/",
     ] {
         let reply = house.ask("GET", path).send().await;
         assert_eq!(reply.json().0, 404, "{path}: no file of an app is of the page's origin");
@@ -153,11 +153,11 @@ async fn an_app_is_served_on_the_other_origin_with_nothing_but_what_it_declared(
         "permissions": ["downloads"],
     });
     let files = [("a/b.js", "b"), ("src/main.ts", "x"), (".env", "x"), ("start.html", "<p>")];
-    put(&house, "sheet", &description, &files);
+    put(&house, "ledger", &description, &files);
     let id = house.session().await;
-    let frame = Frame::open(&house, "sheet", Some(&id)).await;
+    let frame = Frame::open(&house, "ledger", Some(&id)).await;
     assert_eq!(frame.answer["sandbox"], "allow-scripts allow-forms allow-downloads");
-    assert_eq!((&frame.answer["title"], &frame.told["app"]), (&json!("Sheet"), &json!("sheet")));
+    assert_eq!((&frame.answer["title"], &frame.told["app"]), (&json!("Ledger"), &json!("ledger")));
     let document = Ask::new(house.sandbox(), "GET", &frame.start).send().await;
     let ticket = frame.start.trim_end_matches('/');
     let expected = format!(
@@ -204,8 +204,8 @@ async fn an_app_is_served_on_the_other_origin_with_nothing_but_what_it_declared(
     ] {
         assert_eq!(frame.get(path).await.status, 404, "{path}");
     }
-    let (status, answer) = house.post("/api/frames", json!({ "kind": "app", "id": "shet" })).await;
-    let missing = error("NOT_FOUND", "no app is called `shet`; did you mean `sheet`?");
+    let (status, answer) = house.post("/api/frames", json!({ "kind": "app", "id": "ledgr" })).await;
+    let missing = error("NOT_FOUND", "no app is called `ledgr`; did you mean `ledger`?");
     assert_eq!((status, answer), (404, missing));
     put(
         &house,
@@ -221,13 +221,13 @@ async fn an_app_is_served_on_the_other_origin_with_nothing_but_what_it_declared(
 #[tokio::test]
 async fn whoever_shows_an_app_loads_it_anew_when_its_files_change() {
     let house = House::new([]).await;
-    put(&house, "sheet", &json!({}), &[]);
-    let frame = Frame::open(&house, "sheet", None).await;
+    put(&house, "ledger", &json!({}), &[]);
+    let frame = Frame::open(&house, "ledger", None).await;
     let mut socket = house.socket().await;
     let id = &frame.answer["frameId"];
     socket.send(json!({ "type": "holdFrame", "frameId": id })).await;
     socket.until(|heard| heard["type"] == "frameHeld").await;
-    put(&house, "sheet", &json!({ "name": "New" }), &[("index.html", "new")]);
+    put(&house, "ledger", &json!({ "name": "New" }), &[("index.html", "new")]);
     let heard = socket.until(|heard| heard["type"] == "frameMessage").await;
     let told = json!({ "type": "frameMessage", "frameId": id, "message": { "type": "reload" } });
     assert_eq!(heard.last(), Some(&told));
@@ -238,12 +238,12 @@ async fn whoever_shows_an_app_loads_it_anew_when_its_files_change() {
 #[tokio::test]
 async fn an_app_keeps_files_that_no_other_app_sees() {
     let mut house = House::new([]).await;
-    put(&house, "sheet", &json!({}), &[]);
+    put(&house, "ledger", &json!({}), &[]);
     put(&house, "other", &json!({}), &[]);
-    let frame = Frame::open(&house, "sheet", None).await;
+    let frame = Frame::open(&house, "ledger", None).await;
     let done = |path: &str| (200, json!({ "ok": true, "path": path }));
-    assert_eq!(frame.save("apps/self/a%20b.json", "{}").await, done("apps/sheet/a b.json"));
-    assert_eq!(frame.save("apps/sheet/d/x.txt", "grüße").await, done("apps/sheet/d/x.txt"));
+    assert_eq!(frame.save("apps/self/a%20b.json", "{}").await, done("apps/ledger/a b.json"));
+    assert_eq!(frame.save("apps/ledger/d/x.txt", "grüße").await, done("apps/ledger/d/x.txt"));
     let reply = frame.get("api/storage/apps/self/a%20b.json").await;
     assert_eq!((reply.status, reply.text().as_str()), (200, "{}"));
     assert_eq!(reply.header("content-type"), Some("application/json"));
@@ -264,40 +264,40 @@ async fn an_app_keeps_files_that_no_other_app_sees() {
             )
         })
         .collect();
-    assert_eq!(shown, [("apps/sheet/d", true, 0), ("apps/sheet/a b.json", false, 2)]);
+    assert_eq!(shown, [("apps/ledger/d", true, 0), ("apps/ledger/a b.json", false, 2)]);
     let none = frame.get("api/storage/apps/self/none?list=true").await;
     assert_eq!(json_of(&none), (200, json!([])));
     let missing = (404, error("NOT_FOUND", "File not found"));
     assert_eq!(json_of(&frame.get("api/storage/apps/self/none").await), missing);
 
     let other = Frame::open(&house, "other", None).await;
-    assert_eq!(json_of(&other.get("api/storage/apps/sheet/a%20b.json").await), denied());
-    assert_eq!(other.save("apps/sheet/a%20b.json", "theirs").await, denied());
+    assert_eq!(json_of(&other.get("api/storage/apps/ledger/a%20b.json").await), denied());
+    assert_eq!(other.save("apps/ledger/a%20b.json", "theirs").await, denied());
     let gone = frame.ask("DELETE", "api/storage/apps/self/d/x.txt").send().await;
-    assert_eq!(json_of(&gone), done("apps/sheet/d/x.txt"));
+    assert_eq!(json_of(&gone), done("apps/ledger/d/x.txt"));
     let again = frame.ask("DELETE", "api/storage/apps/self/d/x.txt").send().await;
     assert_eq!(json_of(&again), missing);
 
     house.restart().await;
-    let frame = Frame::open(&house, "sheet", None).await;
+    let frame = Frame::open(&house, "ledger", None).await;
     assert_eq!(
         frame.read("apps/self/a%20b.json").await,
         (200, "{}".into()),
         "also after a restart"
     );
-    let kept = house.data_dir().join("storage/apps/sheet/a b.json");
+    let kept = house.data_dir().join("storage/apps/ledger/a b.json");
     assert_eq!(fs::read_to_string(kept).unwrap(), "{}");
 }
 
 #[tokio::test]
 async fn no_path_leads_from_one_apps_files_to_anything_else() {
     let house = House::new([]).await;
-    put(&house, "sheet", &json!({}), &[]);
-    fs::create_dir_all(house.data_dir().join("storage/apps/sheet")).unwrap();
+    put(&house, "ledger", &json!({}), &[]);
+    fs::create_dir_all(house.data_dir().join("storage/apps/ledger")).unwrap();
     fs::create_dir_all(house.data_dir().join("storage/apps/other")).unwrap();
     fs::write(house.data_dir().join("storage/apps/other/x"), "secret").unwrap();
     fs::write(house.data_dir().join("storage/shared"), "secret").unwrap();
-    let frame = Frame::open(&house, "sheet", None).await;
+    let frame = Frame::open(&house, "ledger", None).await;
     for path in [
         "apps/other/x",
         "apps/self/../other/x",
@@ -310,7 +310,7 @@ async fn no_path_leads_from_one_apps_files_to_anything_else() {
         "shared",
         "",
         "apps",
-        "apps/sheets/x",
+        "apps/ledgers/x",
         "apps/self/..%5cother%5cx",
         "apps/self/%00",
         "apps/self/%ff",
@@ -350,9 +350,9 @@ async fn no_path_leads_from_one_apps_files_to_anything_else() {
 #[tokio::test]
 async fn only_its_own_token_opens_what_an_app_keeps() {
     let house = House::new([]).await;
-    put(&house, "sheet", &json!({}), &[]);
+    put(&house, "ledger", &json!({}), &[]);
     let (frame, other) =
-        (Frame::open(&house, "sheet", None).await, Frame::open(&house, "sheet", None).await);
+        (Frame::open(&house, "ledger", None).await, Frame::open(&house, "ledger", None).await);
     assert_eq!(frame.save("apps/self/x.png", "x").await.0, 200);
     let path = "api/storage/apps/self/x.png";
     let missing = (401, error("UNAUTHORIZED", "Missing iframe token"));
@@ -416,8 +416,8 @@ async fn what_an_app_keeps_has_its_limits() {
 async fn an_archive_is_looked_at_then_put_in_then_taken_out() {
     let house = House::new([]).await;
     let archive = zipped(&[
-        ("sheet/app.json", r#"{"name":"Sheet","permissions":["popups"]}"#),
-        ("sheet/index.html", "<p>hi"),
+        ("ledger/app.json", r#"{"name":"Ledger","permissions":["popups"]}"#),
+        ("ledger/index.html", "<p>hi"),
     ]);
     let send = async |query: &str, kind: &str, bytes: Vec<u8>| {
         house.ask("POST", &format!("/api/apps{query}")).body(kind, bytes).send().await.json()
@@ -432,14 +432,14 @@ async fn an_archive_is_looked_at_then_put_in_then_taken_out() {
             answer["replaces"]
         ])
     };
-    assert_eq!(short(&seen), json!(["sheet", ["popups"], false, false]));
-    assert!(!house.data_dir().join("apps/sheet").exists());
+    assert_eq!(short(&seen), json!(["ledger", ["popups"], false, false]));
+    assert!(!house.data_dir().join("apps/ledger").exists());
     let (_, put) = send("", "application/zip", archive.clone()).await;
-    assert_eq!(short(&put), json!(["sheet", ["popups"], false, false]));
-    let frame = Frame::open(&house, "sheet", None).await;
+    assert_eq!(short(&put), json!(["ledger", ["popups"], false, false]));
+    let frame = Frame::open(&house, "ledger", None).await;
     assert!(Ask::new(house.sandbox(), "GET", &frame.start).send().await.text().ends_with("<p>hi"));
     let (_, again) = send("", "application/octet-stream", archive.clone()).await;
-    assert_eq!(short(&again), json!(["sheet", ["popups"], false, true]));
+    assert_eq!(short(&again), json!(["ledger", ["popups"], false, true]));
     let (_, named) = send("?id=other", "application/zip", archive.clone()).await;
     assert_eq!(named["app"]["id"], "other");
 
@@ -459,9 +459,9 @@ async fn an_archive_is_looked_at_then_put_in_then_taken_out() {
             "{id}"
         );
     }
-    assert_eq!(house.delete("/api/apps/sheet").await, (200, json!({ "ok": true })));
-    let gone = error("NOT_FOUND", "no app is called `sheet`");
-    assert_eq!(house.delete("/api/apps/sheet").await, (404, gone));
+    assert_eq!(house.delete("/api/apps/ledger").await, (200, json!({ "ok": true })));
+    let gone = error("NOT_FOUND", "no app is called `ledger`");
+    assert_eq!(house.delete("/api/apps/ledger").await, (404, gone));
     let stays = error("CONFLICT", "`scratchpad` came with the program and cannot be removed");
     assert_eq!(house.delete("/api/apps/scratchpad").await, (409, stays));
     assert_eq!(house.delete("/api/apps/..%2fkey").await.0, 404);

@@ -9,6 +9,7 @@ mod applets;
 mod bad_input;
 mod budgets;
 mod cabinet;
+mod cabinet_files;
 mod cabinet_web;
 mod common;
 mod escapes;

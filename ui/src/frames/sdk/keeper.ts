@@ -89,7 +89,7 @@ export class FileKeeper implements Keeper {
     if (this.dirty || kept.instance === this.instance || kept.version < this.version) return;
     this.version = kept.version;
     this.written = JSON.stringify(kept.state);
-    restore.load(kept.state);
+    await restore.load(kept.state);
   }
 
   private async write(leaving: boolean) {

@@ -111,6 +111,8 @@ interface Megaron {
         tell(hearers.error, String(message.error));
         break;
       default:
+        // The files of the app have changed; applets see to it themselves.
+        if (told.app !== undefined && message?.type === 'reload') return location.reload();
         if (heardByApp(message)) break;
         if (hearers.message.size > 0) tell(hearers.message, message);
         else if (early.length < WAITING) early.push(message);
