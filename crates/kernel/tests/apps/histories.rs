@@ -129,7 +129,6 @@ impl World {
             Act::Wait(milliseconds) => self.wait(milliseconds),
             Act::Restart => self.restart(),
         }
-        assert_eq!(self.machine.record(), &rebuilt(&self.kept, Limits::default()));
     }
 
     fn next(&mut self) -> u64 {
@@ -226,10 +225,12 @@ impl World {
         }
         self.now = end;
         self.step(Input::Tick);
+        assert_eq!(self.machine.record(), &rebuilt(&self.kept, Limits::default()));
     }
 
     fn restart(&mut self) {
         let record = rebuilt(&self.kept, Limits::default());
+        assert_eq!(self.machine.record(), &record);
         let (machine, effects) =
             Machine::resume(record, chance(u128::from(self.next()) << 64), self.now);
         self.machine = machine;
