@@ -3,7 +3,23 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { Plugin, Rolldown } from 'vite';
+import { build, type Plugin, type Rolldown } from 'vite';
+
+/** Writes `sdk/megaron-frame.js`: a classic script that imports nothing, as it must run before all others. */
+export function lent(): Plugin {
+  return {
+    name: 'megaron-lent',
+    apply: 'build',
+    async generateBundle() {
+      const input = join(import.meta.dirname, 'src/frames/sdk/megaron-frame.ts');
+      const rolldownOptions = { input, output: { format: 'iife' as const } };
+      const options = { write: false, target: 'es2023', rolldownOptions, modulePreload: false as const };
+      const built = await build({ configFile: false, logLevel: 'warn', publicDir: false, build: options });
+      const [script] = (built as Rolldown.RolldownOutput).output;
+      this.emitFile({ type: 'asset', fileName: 'sdk/megaron-frame.js', source: script.code });
+    },
+  };
+}
 
 /** Writes `worker.js` with the files that the page needs to open. */
 export function worker(): Plugin {

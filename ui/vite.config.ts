@@ -1,7 +1,7 @@
 // How the two pages are built: separate files only, nothing inlined, so that a strict content policy holds.
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
-import { compress, worker } from './build.ts';
+import { compress, lent, worker } from './build.ts';
 
 const server = process.env.MEGARON_URL ?? 'http://127.0.0.1:53000';
 // The server answers its own origin only, so the development proxy speaks in its name.
@@ -16,7 +16,7 @@ const newestFontsOnly = {
 };
 
 export default defineConfig({
-  plugins: [svelte(), newestFontsOnly, worker(), compress()],
+  plugins: [svelte(), newestFontsOnly, lent(), worker(), compress()],
   build: {
     target: 'es2023',
     assetsInlineLimit: 0,
@@ -27,12 +27,10 @@ export default defineConfig({
         index: 'index.html',
         docs: 'docs.html',
         diagram: 'diagram.html',
-        'megaron-frame': 'src/frames/sdk/megaron-frame.ts',
         'applet-runtime': 'src/applets/runtime/main.ts',
       },
       output: {
-        entryFileNames: ({ name }) =>
-          ['megaron-frame', 'applet-runtime'].includes(name) ? 'sdk/[name].js' : 'assets/[name]-[hash].js',
+        entryFileNames: ({ name }) => (name === 'applet-runtime' ? 'sdk/[name].js' : 'assets/[name]-[hash].js'),
       },
     },
   },

@@ -1,5 +1,5 @@
-//! Embeds the applets anew whenever one of them changes.
+//! Embeds the applets and apps anew whenever one of them changes.
 
 fn main() {
-    println!("cargo:rerun-if-changed=../../apps/applets");
+    println!("cargo:rerun-if-changed=../../apps");
 }

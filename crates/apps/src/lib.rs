@@ -1,23 +1,35 @@
-//! Applets: those that come with Megaron, and those in the owner's folders.
+//! Applets and apps: those that come with Megaron, and those in the owner's folders.
 
 mod bundled;
+mod drawer;
+mod drawers;
 mod history;
+mod install;
+mod kept;
+mod manifest;
 mod meta;
+mod parcel;
 mod shelf;
+mod shipped;
 mod watch;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use futures::{FutureExt as _, future::BoxFuture};
 use kernel::gallery::{Applet, Gallery, Parts, is_slug};
 use tokio::sync::broadcast;
 
+pub use drawers::Drawers;
+pub use install::Bundle;
+
 use crate::{
+    history::Historian,
+    kept::Kept,
     shelf::Shelf,
-    watch::{Known, Watch},
+    watch::{Hearer, Known, Watch},
 };
 
 /// How many changes a listener may miss before it must look again.
@@ -37,14 +49,8 @@ pub struct Folders {
     workshop: PathBuf,
     watch: Mutex<Watch>,
     changes: broadcast::Sender<String>,
-    listed: Mutex<Listed>,
-}
-
-#[derive(Default)]
-struct Listed {
-    /// Counts what has made the list out of date.
-    edition: u64,
-    list: Option<Arc<Vec<Applet>>>,
+    kept: Kept<Applet>,
+    historian: Historian,
 }
 
 impl Folders {
@@ -58,10 +64,11 @@ impl Folders {
         let changes = broadcast::Sender::new(CHANGES);
         let folders = Arc::new_cyclic(|this| Self {
             shelves,
-            watch: Mutex::new(Watch::begin(this.clone(), history::begin(workshop.clone()))),
+            watch: Mutex::new(Watch::begin(this.clone(), is_slug)),
+            historian: history::begin(workshop.clone()),
             workshop,
             changes,
-            listed: Mutex::default(),
+            kept: Kept::default(),
         });
         folders.is_watched();
         folders
@@ -72,35 +79,18 @@ impl Folders {
         folders.iter().cloned().flat_map(|root| Shelf::new(root).list().1).collect()
     }
 
-    /// Files of this applet have changed, or of some applet.
-    fn changed(&self, slug: Option<String>) {
-        {
-            let mut listed = self.listed();
-            listed.edition += 1;
-            listed.list = None;
-        }
-        if let Some(slug) = slug {
-            // An error only means that nobody is listening now.
-            self.changes.send(slug).ok();
-        }
-    }
-
     async fn look(&self) -> Arc<Vec<Applet>> {
         // Before the folders are read, or a change in between would be missed.
         let watched = self.is_watched();
-        let edition = {
-            let listed = self.listed();
-            if let Some(list) = listed.list.as_ref().filter(|_| watched) {
-                return list.clone();
-            }
-            listed.edition
+        let edition = match self.kept.get() {
+            Ok(list) if watched => return list,
+            Ok(_) => None,
+            Err(edition) => Some(edition),
         };
         let shelves = self.shelves.clone();
-        let list = blocking(move || gather(&shelves)).await.unwrap_or_default();
-        let list = Arc::new(list);
-        let mut listed = self.listed();
-        if watched && listed.edition == edition {
-            listed.list = Some(list.clone());
+        let list = Arc::new(blocking(move || gather(&shelves)).await.unwrap_or_default());
+        if let Some(edition) = edition.filter(|_| watched) {
+            self.kept.keep(edition, &list);
         }
         list
     }
@@ -112,13 +102,24 @@ impl Folders {
             self.shelves.iter().map(|shelf| watch.look(shelf.root())).collect()
         };
         if known.contains(&Known::Anew) {
-            self.changed(None);
+            self.kept.forget();
         }
         !known.contains(&Known::Not)
     }
+}
 
-    fn listed(&self) -> MutexGuard<'_, Listed> {
-        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
+impl Hearer for Folders {
+    fn stale(&self) {
+        self.kept.forget();
+    }
+
+    fn settled(&self, names: Vec<String>) {
+        self.historian.note();
+        self.kept.forget();
+        for slug in names {
+            // An error only means that nobody is listening now.
+            self.changes.send(slug).ok();
+        }
     }
 }
 

@@ -112,7 +112,7 @@ fn strings(value: &Value) -> Vec<String> {
 }
 
 /// What may stand in a policy and means one host, or those below it; nothing else may.
-fn is_origin(text: &str) -> bool {
+pub fn is_origin(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("https://").or_else(|| text.strip_prefix("wss://")) else {
         return false;
     };

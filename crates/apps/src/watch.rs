@@ -1,4 +1,4 @@
-//! Hears of changes in folders of applets, and passes them on when a moment is quiet.
+//! Hears of changes in folders of applets or apps, and passes them on when a moment is quiet.
 
 use std::{
     collections::BTreeSet,
@@ -7,14 +7,20 @@ use std::{
     time::Duration,
 };
 
-use kernel::gallery::is_slug;
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::mpsc;
 
-use crate::{Folders, history::Historian};
-
 /// An editor saves in several steps, which should be heard of as one.
 const QUIET: Duration = Duration::from_millis(150);
+
+/// Whoever keeps what lies in the folders.
+pub trait Hearer: Send + Sync + 'static {
+    /// Something has changed, or may have: what was read before is old.
+    fn stale(&self);
+
+    /// These have changed, and are quiet now.
+    fn settled(&self, names: Vec<String>);
+}
 
 pub struct Watch {
     watcher: Option<RecommendedWatcher>,
@@ -33,16 +39,17 @@ pub enum Known {
 }
 
 impl Watch {
-    pub fn begin(folders: Weak<Folders>, historian: Historian) -> Self {
+    /// Only names like this are of something.
+    pub fn begin<H: Hearer>(hearer: Weak<H>, is_name: fn(&str) -> bool) -> Self {
         let (sender, changes) = mpsc::unbounded_channel();
         let roots: Arc<Mutex<Vec<PathBuf>>> = Arc::default();
         let known = roots.clone();
-        let of = folders.clone();
+        let of = hearer.clone();
         let heard = move |event: notify::Result<Event>| {
             let Ok(event) = event else {
                 // Something was missed: nothing that is known can be relied on.
-                if let Some(folders) = of.upgrade() {
-                    folders.changed(None);
+                if let Some(hearer) = of.upgrade() {
+                    hearer.stale();
                 }
                 return;
             };
@@ -50,20 +57,20 @@ impl Watch {
                 return;
             }
             // At once, so that nobody is shown a list that is known to be old.
-            if let Some(folders) = of.upgrade() {
-                folders.changed(None);
+            if let Some(hearer) = of.upgrade() {
+                hearer.stale();
             }
             let known = known.lock().unwrap_or_else(PoisonError::into_inner);
             for path in event.paths {
                 // The other end is gone when the house is.
-                sender.send(slug(&known, &path)).ok();
+                sender.send(name(&known, &path).filter(|name| is_name(name))).ok();
             }
         };
         let watcher = notify::recommended_watcher(heard);
         let watcher = watcher.inspect_err(|error| {
-            tracing::warn!(%error, "changes of applets will not be heard of");
+            tracing::warn!(%error, "changes of files will not be heard of");
         });
-        tokio::spawn(pass_on(folders, changes, historian));
+        tokio::spawn(pass_on(hearer, changes));
         Self { watcher: watcher.ok(), roots, watched: BTreeSet::new() }
     }
 
@@ -87,30 +94,22 @@ impl Watch {
     }
 }
 
-/// The applet that a file belongs to, if it belongs to one.
-fn slug(roots: &[PathBuf], path: &Path) -> Option<String> {
+/// What a file belongs to, if it belongs to something.
+fn name(roots: &[PathBuf], path: &Path) -> Option<String> {
     let inside = roots.iter().find_map(|root| path.strip_prefix(root).ok())?;
-    let first = inside.components().next()?.as_os_str().to_str()?;
-    is_slug(first).then(|| first.to_owned())
+    Some(inside.components().next()?.as_os_str().to_str()?.to_owned())
 }
 
-async fn pass_on(
-    folders: Weak<Folders>,
-    mut changes: mpsc::UnboundedReceiver<Option<String>>,
-    historian: Historian,
-) {
+async fn pass_on<H: Hearer>(hearer: Weak<H>, mut changes: mpsc::UnboundedReceiver<Option<String>>) {
     while let Some(first) = changes.recv().await {
-        let mut slugs = BTreeSet::from([first]);
+        let mut names = BTreeSet::from([first]);
         while let Ok(Some(more)) = tokio::time::timeout(QUIET, changes.recv()).await {
-            slugs.insert(more);
+            names.insert(more);
         }
-        let Some(folders) = folders.upgrade() else { return };
-        let slugs: Vec<String> = slugs.into_iter().flatten().collect();
-        if !slugs.is_empty() {
-            historian.note();
-        }
-        for slug in slugs {
-            folders.changed(Some(slug));
+        let Some(hearer) = hearer.upgrade() else { return };
+        let names: Vec<String> = names.into_iter().flatten().collect();
+        if !names.is_empty() {
+            hearer.settled(names);
         }
     }
 }

@@ -30,7 +30,10 @@ use tokio::{
 use crate::{
     App,
     error::ApiError,
-    frames::tenant::{Offer, Speaker, Tenant},
+    frames::{
+        self,
+        tenant::{Offer, Speaker, Tenant},
+    },
     sandbox::site::Site,
 };
 use capability::Capability;
@@ -252,7 +255,10 @@ fn told(news: &News, key: &AppletKey, heard_by: &Speaker) -> Option<Value> {
             let meant = slug.is_none() || *slug == key.slug;
             (!is_own && here && meant).then(|| json!({ "type": "state", "data": **data }))
         }
-        News::AppletChanged { .. } | News::Session { .. } | News::Schedules => None,
+        News::AppletChanged { .. }
+        | News::AppChanged { .. }
+        | News::Session { .. }
+        | News::Schedules => None,
     }
 }
 
@@ -279,8 +285,8 @@ impl Tenant for Shown {
         Some(self.query.clone())
     }
 
-    fn capability(&self) -> Option<Arc<Capability>> {
-        Some(self.capability.clone())
+    fn capability(&self) -> Option<frames::capability::Capability> {
+        Some(frames::capability::Capability::Applet(self.capability.clone()))
     }
 
     fn shown<'a>(&'a self, frame: &'a Speaker) -> BoxFuture<'a, Result<(), String>> {

@@ -18,6 +18,7 @@ use kernel::ports::Clock;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
+    apps,
     caco::mcp::CALLBACK,
     error::ApiError,
     keys::{Keys, secret},
@@ -129,7 +130,7 @@ impl Access {
         }
         bearer(headers).is_some_and(|key| self.keys.accepts(key))
             || self.cookie(headers).is_some_and(|cookie| self.logged_in(cookie))
-            || (uri.path() == "/caco/ws" && token(uri).is_some_and(|token| self.takes_token(token)))
+            || (takes_tokens(uri) && token(uri).is_some_and(|token| self.takes_token(token)))
     }
 
     /// A one-time token, or the key itself from a client that can send nothing but a URL.
@@ -185,6 +186,15 @@ pub fn answers_to(host: &str, ours: IpAddr, names: &[String]) -> bool {
         return ip.is_loopback() || ip == ours || ours.is_unspecified();
     }
     name.eq_ignore_ascii_case("localhost") || names.iter().any(|it| it.eq_ignore_ascii_case(name))
+}
+
+/// Sockets whose clients cannot always send headers.
+fn takes_tokens(uri: &Uri) -> bool {
+    match uri.path() {
+        "/caco/ws" | "/apps/ws" => true,
+        "/ws" => apps::is_wanted(uri),
+        _ => false,
+    }
 }
 
 fn check_origin(headers: &HeaderMap, host: &str) -> Result<(), Refusal> {

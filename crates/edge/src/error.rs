@@ -50,6 +50,10 @@ impl ApiError {
         Self::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "Authentication required")
     }
 
+    pub fn no_token() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "Missing iframe token")
+    }
+
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "FORBIDDEN", message)
     }
@@ -64,6 +68,11 @@ impl ApiError {
 
     pub fn too_large(message: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", message)
+    }
+
+    /// There is no room for more.
+    pub fn full(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INSUFFICIENT_STORAGE, "STORAGE_FULL", message)
     }
 
     pub fn unsupported_media_type() -> Self {

@@ -1,11 +1,14 @@
 //! Which frames there are, who may look at what is in them, and who hears what they say.
 
 pub mod allowance;
+pub mod asking;
 pub mod board;
+pub mod capability;
 pub mod origin;
 pub mod outbox;
 pub mod routes;
 pub mod tenant;
+pub mod window;
 
 use std::{
     collections::HashMap,
@@ -16,14 +19,15 @@ use std::{
 
 use jiff::Timestamp;
 use kernel::{host::Host, ports::Clock, update::SessionId};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use crate::{applet::capability::Capability, keys::secret, sandbox::site::Site};
+use crate::{keys::secret, sandbox::site::Site};
 use allowance::Allowance;
 use board::Board;
+use capability::Capability;
 use origin::FrameOrigin;
 use outbox::Outbox;
 use tenant::{Said, Speaker, Tenant};
@@ -70,7 +74,16 @@ pub struct Looked {
     /// Who may frame it.
     pub ancestor: String,
     /// What it may ask of us.
-    pub capability: Option<Arc<Capability>>,
+    pub capability: Option<Capability>,
+    /// What its documents are told before anything of them runs.
+    pub told: Map<String, Value>,
+}
+
+/// What a page was given for a frame before the server was started anew, and still shows.
+pub struct Kept {
+    pub id: Uuid,
+    pub ticket: String,
+    pub nonce: String,
 }
 
 /// A frame that was just made.
@@ -157,8 +170,12 @@ impl Frames {
         tenant: Arc<dyn Tenant>,
         session: Option<SessionId>,
         ancestor: String,
+        kept: Option<Kept>,
     ) -> Result<Opened, OpenError> {
-        let (id, ticket, nonce) = (self.clock.id(), secret()?, secret()?);
+        let (id, ticket, nonce) = match kept {
+            Some(Kept { id, ticket, nonce }) => (id, ticket, nonce),
+            None => (self.clock.id(), secret()?, secret()?),
+        };
         let site = tenant.site();
         let (said, hearing) = mpsc::channel(WAITING);
         let now = self.clock.now();
@@ -175,7 +192,7 @@ impl Frames {
         };
         {
             let mut table = self.table();
-            if table.len() >= FRAMES {
+            if table.len() >= FRAMES && !table.contains_key(&id) {
                 let unused = table.iter().filter(|(_, frame)| frame.holder.is_none());
                 let oldest = unused.min_by_key(|(id, frame)| (frame.used, **id));
                 let oldest = oldest.map(|(id, _)| *id).ok_or(OpenError::TooMany)?;
@@ -206,6 +223,7 @@ impl Frames {
             nonce: nonce.clone(),
             ancestor: ancestor.clone(),
             capability: tenant.capability(),
+            told: tenant.told(),
         })
     }
 

@@ -1,8 +1,10 @@
 //! Megaron's doors: HTTP and WebSocket, who may use them, and one folder per dialect spoken there.
 
 mod applet;
+mod apps;
 mod auth;
 mod briefing;
+mod cabinet;
 mod caco;
 mod error;
 mod extract;
@@ -22,6 +24,7 @@ mod shell;
 mod socket;
 mod v1;
 mod welcome;
+mod windows;
 
 use std::{
     io,
@@ -107,6 +110,7 @@ struct App {
     metrics: Metrics,
     lookout: OnceLock<Lookout>,
     disk: files::Disk,
+    cellar: cabinet::cellar::Cellar,
     shell: shell::Shell,
 }
 
@@ -120,11 +124,13 @@ struct App {
         (name = "sessions", description = "Conversations with an agent, each with its own log."),
         (name = "messages", description = "Speaking to an agent, and stopping it."),
         (name = "applets", description = "Small pages that a person and an agent use together."),
+        (name = "apps", description = "Programs in windows, which an agent can look at and command."),
         (name = "approvals", description = "What waits for the person, and what they have allowed."),
         (name = "schedules", description = "Prompts that are said by the clock."),
         (name = "models", description = "Who may answer, and what was used."),
         (name = "mcp", description = "Servers of tools, and what was chosen for each."),
         (name = "frames", description = "Windows whose content lives on an origin of its own."),
+        (name = "windows", description = "What is open beside a conversation."),
         (name = "files", description = "Files of the workspace, and those that are kept for a while."),
         (name = "preferences", description = "What the person chose last."),
         (name = "access", description = "Ways in for clients that cannot send headers."),
@@ -156,6 +162,7 @@ impl Edge {
         let disk = files::Disk::new(&host.ports.workspace, &settings.data_dir);
         let workspace = host.ports.workspace.clone();
         let shell = shell::Shell::new(settings.commands.clone(), workspace, &settings.data_dir);
+        let cellar = cabinet::cellar::Cellar::new(settings.data_dir.join("storage"));
         let lookout = OnceLock::new();
         let app = Arc::new(App {
             host,
@@ -167,6 +174,7 @@ impl Edge {
             metrics,
             lookout,
             disk,
+            cellar,
             shell,
         });
         Ok(Self { app, listener, settings, mcp: None, sandbox: None })
@@ -248,13 +256,15 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .merge(files::routes())
         .routes(routes!(shell::post))
         .routes(routes!(outputs::show))
+        .merge(windows::routes())
         .merge(v1::routes())
         .routes(routes!(welcome::welcome))
         .routes(routes!(briefing::show))
         .routes(routes!(briefing::change))
         .routes(routes!(operate::log))
         .routes(routes!(frames::routes::offers, frames::routes::open))
-        .routes(routes!(frames::routes::end));
+        .routes(routes!(frames::routes::end))
+        .merge(cabinet::routes::routes());
     let (router, openapi) = described.split_for_parts();
     // The router's sign for a path of several parts is not one of the description.
     let openapi = openapi.to_json().unwrap_or_default().replace("/{*", "/{");

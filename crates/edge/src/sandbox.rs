@@ -14,6 +14,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use bytes::Bytes;
+use serde_json::Value;
 
 use crate::{
     applet::gate::Gate,
@@ -69,7 +70,7 @@ async fn serve(State(sandbox): State<Arc<Sandbox>>, request: Request) -> Respons
     }
     let Some(path) = clean(path) else { return nothing() };
     if path == SDK {
-        return script(&frame.nonce);
+        return script(&frame);
     }
     let Some(served) = frame.site.file(&path).await else { return nothing() };
     let host = sandbox.frames.named().map_or(host, FrameOrigin::authority);
@@ -97,7 +98,9 @@ fn show(frame: &Looked, host: &str, ticket: &str, Served { mime, bytes }: Served
     };
     let own = format!("{host}/f/{ticket}/");
     let policy = frame.site.face().policy(&own, &frame.ancestor);
-    let mut answer = ([(header::CONTENT_TYPE, mime)], bytes).into_response();
+    let cache = frame.site.cache().to_owned();
+    let headers = [(header::CONTENT_TYPE, mime), (header::CACHE_CONTROL, cache)];
+    let mut answer = (headers, bytes).into_response();
     match HeaderValue::try_from(policy) {
         Ok(policy) => drop(answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy)),
         // Without its policy nothing is shown.
@@ -107,11 +110,13 @@ fn show(frame: &Looked, host: &str, ticket: &str, Served { mime, bytes }: Served
 }
 
 /// What every document is lent, and the word by which the page knows it for ours.
-fn script(nonce: &str) -> Response {
+fn script(frame: &Looked) -> Response {
     let rest = page::sdk().unwrap_or_else(|| {
         Bytes::from_static(b"console.error('The page is not part of this build of Megaron.');\n")
     });
-    let mut text = format!("globalThis.__megaron={{nonce:\"{nonce}\"}};\n").into_bytes();
+    let mut told = frame.told.clone();
+    told.insert("nonce".to_owned(), frame.nonce.clone().into());
+    let mut text = format!("globalThis.__megaron={};\n", Value::Object(told)).into_bytes();
     text.extend_from_slice(&rest);
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], text).into_response()
 }
@@ -151,13 +156,13 @@ async fn harden(request: Request, next: Next) -> Response {
     for (name, value) in [
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
-        ("cache-control", "no-store"),
         ("access-control-allow-origin", "*"),
         ("cross-origin-resource-policy", "cross-origin"),
         ("x-dns-prefetch-control", "off"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }
 

@@ -27,6 +27,12 @@ impl Clock for SystemClock {
         Uuid::now_v7()
     }
 
+    #[expect(clippy::disallowed_methods, reason = "this is the port that others take chance from")]
+    fn bits(&self) -> u128 {
+        // Some bits of such an id are always the same, and these are others in the second.
+        Uuid::new_v4().as_u128() ^ Uuid::new_v4().as_u128().rotate_left(64)
+    }
+
     fn chance(&self) -> f64 {
         // The tail of a new id is as random as anything here.
         let tail = u32::try_from(self.id().as_u128() & u128::from(u32::MAX)).unwrap_or_default();

@@ -5,6 +5,7 @@ mod ask;
 mod asked;
 mod bridge;
 mod browser;
+mod cabinet;
 mod cli;
 mod clock;
 mod config;
@@ -57,6 +58,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Mcp(args) => wait_for(bridge::run(args)),
         Command::Approvals(args) => wait_for(inbox::run(args)),
         Command::Schedules(args) => wait_for(schedules::run(args)),
+        Command::App(args) => wait_for(cabinet::run(args)),
+        Command::Open(args) => wait_for(cabinet::open(args)),
         Command::Key(args) => key::run(&args),
         Command::Models(args) => wait_for(minds::run(args)),
         Command::Usage(args) => wait_for(usage::run(args)),

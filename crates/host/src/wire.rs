@@ -15,6 +15,7 @@ use anyhow::Context as _;
 use futures::FutureExt as _;
 use kernel::{
     approvals::Grant,
+    cabinet::{Cabinet, Card},
     gallery::Gallery,
     host::Host,
     ports::{Agents, Attic, Briefing, Catalog, Clock, Log, Ports},
@@ -82,6 +83,8 @@ impl Rooms {
         let fetcher = tools::web_fetch::add(&toolbox, fetching(&config.web));
         let gallery: Arc<dyn Gallery> = apps::Folders::open(&other_applets(), workshop);
         let changes = gallery.changes();
+        let cabinet: Arc<dyn Cabinet> = apps::Drawers::open(data_dir.join(APPS));
+        let app_changes = cabinet.changes();
         let ports = Ports {
             log: store.clone(),
             catalog: store.clone(),
@@ -97,6 +100,8 @@ impl Rooms {
             clock,
             briefing,
             gallery,
+            cabinet,
+            web: fetcher.clone(),
             workspace,
         };
         let host = Host::start(ports, config.house()).await?;
@@ -104,6 +109,7 @@ impl Rooms {
         tools::add_social(&host);
         tools::add_applets(&host);
         tokio::spawn(kernel::gallery::announce(changes, host.roster.clone()));
+        tokio::spawn(kernel::cabinet::announce(app_changes, host.roster.clone()));
         let restarts = tools::Restarts::default();
         if is_public {
             tools::add_restart(&host, restarts.clone());
@@ -189,6 +195,9 @@ fn lookout(config: Config) -> edge::Lookout {
 /// Where the owner's applets are, in the data directory.
 const APPLETS: &str = "applets";
 
+/// Where the owner's apps are, in the data directory.
+const APPS: &str = "apps";
+
 /// Folders of applets that are read and never written.
 fn other_applets() -> Vec<PathBuf> {
     let home = std::env::home_dir().filter(|home| home.is_absolute());
@@ -201,6 +210,31 @@ pub fn applet_problems(data_dir: &Path) -> Vec<(PathBuf, String)> {
     folders.push(data_dir.join(APPLETS));
     let problems = apps::Folders::problems(&folders).into_iter();
     problems.map(|apps::Problem { folder, what }| (folder, what)).collect()
+}
+
+/// What is wrong with apps, each with its folder.
+pub fn app_problems(data_dir: &Path) -> Vec<(PathBuf, String)> {
+    let problems = apps::Drawers::problems(&data_dir.join(APPS)).into_iter();
+    problems.map(|apps::Problem { folder, what }| (folder, what)).collect()
+}
+
+/// Every app of this data directory, and those that came with the program.
+pub fn app_cards(data_dir: &Path) -> Vec<Card> {
+    apps::Drawers::look(&data_dir.join(APPS))
+}
+
+/// An app that could be put in, from a folder or an archive.
+pub fn app_bundle(path: &Path, id: Option<&str>) -> anyhow::Result<apps::Bundle> {
+    Ok(apps::Bundle::read(path, id)?)
+}
+
+pub fn install_app(data_dir: &Path, bundle: apps::Bundle) -> anyhow::Result<Card> {
+    place::prepare(data_dir)?;
+    Ok(bundle.install(&data_dir.join(APPS))?)
+}
+
+pub fn remove_app(data_dir: &Path, id: &str) -> anyhow::Result<()> {
+    Ok(apps::Drawers::take_out(&data_dir.join(APPS), id)?)
 }
 
 /// Between the server and a command: see [`tools::sandbox`].

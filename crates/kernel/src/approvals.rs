@@ -124,7 +124,11 @@ fn speaks_of(pattern: &str, folder: &str) -> bool {
 fn errand<'a>(state: &'a State, call: &Call) -> Option<&'a (String, Errand)> {
     let own = match call.caller {
         Caller::Model | Caller::Agent { .. } => call.id.is_some(),
-        Caller::Owner | Caller::Applet { .. } | Caller::Widget { .. } | Caller::Client => false,
+        Caller::Owner
+        | Caller::Applet { .. }
+        | Caller::App { .. }
+        | Caller::Widget { .. }
+        | Caller::Client => false,
     };
     state.turn.as_ref().and_then(|turn| turn.errand.as_ref()).filter(|_| own)
 }
@@ -228,7 +232,7 @@ impl Approvals {
         let Call { caller, mode, .. } = call;
         let allowed = match (deed.risk, mode) {
             _ if *caller == Caller::Owner => true,
-            (Risk::Reads, _)
+            (Risk::Reads | Risk::Shows, _)
             | (_, Mode::Full)
             | (Risk::Edits | Risk::RunsBoxed, Mode::AutoSafe) => true,
             (Risk::Edits | Risk::RunsBoxed | Risk::Runs | Risk::Reaches | Risk::Acts, _) => {
@@ -376,6 +380,7 @@ impl Approvals {
 fn why(risk: Risk) -> &'static str {
     match risk {
         Risk::Reads => "it looks at something",
+        Risk::Shows => "it changes something in a window",
         Risk::Edits => "it changes files",
         Risk::RunsBoxed => "it runs a program, locked into the session's folder",
         Risk::Runs => "it runs a program that can do whatever you can",

@@ -1,5 +1,6 @@
 //! The session's own side of its handle: one task, one log, one writer.
 
+mod arranging;
 mod ending;
 mod opening;
 mod questions;
@@ -17,6 +18,7 @@ use uuid::Uuid;
 
 use crate::{
     approvals::Approvals,
+    apps::Seat,
     budget::Purse,
     feed::{Draft, Following, Told},
     ports::{Ports, StoreError},
@@ -51,6 +53,7 @@ struct Desk {
     roster: Arc<Roster>,
     approvals: Arc<Approvals>,
     purse: Arc<Purse>,
+    seat: Seat,
     rest: Duration,
     attempts: u32,
     state: Arc<State>,
@@ -178,6 +181,15 @@ impl Desk {
             }
             Command::Show { embed, reply } => {
                 reply.send(self.record(vec![Fact::Embedded(embed)]).await).ok();
+            }
+            Command::Arrange { wish, by, reply } => {
+                reply.send(self.arrange(wish, &by).await).ok();
+            }
+            Command::Windows { reply } => {
+                reply.send(self.windows().await).ok();
+            }
+            Command::NoteApps { facts, reply } => {
+                reply.send(self.note_apps(facts).await).ok();
             }
             Command::Tell(signal) => self.pass_on(signal),
             Command::Follow { reply } => {

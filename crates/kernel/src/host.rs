@@ -16,6 +16,7 @@ use tokio::sync::OwnedMutexGuard;
 use crate::{
     applets::Applets,
     approvals::{Approvals, Rules},
+    apps::Apps,
     budget::{Budgets, Purse},
     desk::Opening,
     feed::Feed,
@@ -26,6 +27,7 @@ use crate::{
     schedule::Schedules,
     session::{Closed, Receipt, SayError, Session},
     update::{Amendment, Fact, Message, Seq, SessionId, WhenBusy},
+    windows::{By, Pane, WindowError, Windows, Wish},
 };
 
 /// How many closed rooms may be remembered before they are swept out.
@@ -66,6 +68,7 @@ pub struct Host {
     pub approvals: Arc<Approvals>,
     pub purse: Arc<Purse>,
     pub schedules: Arc<Schedules>,
+    pub apps: Arc<Apps>,
     guard: Guard,
     settings: Settings,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
@@ -109,6 +112,15 @@ pub enum PostError {
     Rejected(#[from] Rejected),
 }
 
+/// Why a window is not as somebody wished.
+#[derive(Debug, thiserror::Error)]
+pub enum ArrangeError {
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Window(#[from] WindowError),
+}
+
 impl Host {
     pub async fn start(ports: Ports, settings: Settings) -> Result<Arc<Self>, StoreError> {
         let roster = Arc::new(Roster::new(ports.catalog.sessions().await?));
@@ -127,6 +139,7 @@ impl Host {
             purse: Arc::new(purse),
             applets: Arc::new(Applets::new(ports.catalog.clone(), roster.clone())),
             outputs: Arc::new(Outputs::new(ports.catalog.clone())),
+            apps: Arc::default(),
             guard: Guard::new(settings.limits),
             settings,
             rooms: Mutex::default(),
@@ -274,6 +287,30 @@ impl Host {
         }
     }
 
+    /// The windows that are open in a session.
+    pub async fn windows(&self, id: SessionId) -> Result<Arc<Windows>, OpenError> {
+        if let Some(windows) = self.apps.windows(id) {
+            return Ok(windows);
+        }
+        loop {
+            let session = self.open(id).await?;
+            if let Ok(windows) = session.windows().await {
+                return Ok(windows?);
+            }
+        }
+    }
+
+    /// Opens, changes or closes a window; answers when that is safe, with the window as it stands or
+    /// last stood.
+    pub async fn arrange(&self, id: SessionId, wish: Wish, by: By) -> Result<Pane, ArrangeError> {
+        loop {
+            let session = self.open(id).await?;
+            if let Ok(pane) = session.arrange(wish.clone(), by.clone()).await {
+                return Ok(pane?);
+            }
+        }
+    }
+
     /// Marks it as seen; says whether that was news.
     pub async fn observe(&self, id: SessionId) -> Result<bool, OpenError> {
         loop {
@@ -307,13 +344,14 @@ impl Host {
             self.ports.agents.dismiss(id);
             let (ports, roster) = (self.ports.clone(), self.roster.clone());
             let (applets, approvals) = (self.applets.clone(), self.approvals.clone());
-            let outputs = self.outputs.clone();
+            let (outputs, apps) = (self.outputs.clone(), self.apps.clone());
             let clear = async move {
                 let _door = door;
                 // What hangs on it goes first: it could not be found again afterwards.
                 applets.forget(id).await?;
                 outputs.forget(id).await?;
                 approvals.forget(id).await?;
+                apps.forget(id);
                 ports.tools.forget(id);
                 ports.attic.clear(id).await?;
                 ports.catalog.remove(id).await?;
@@ -353,8 +391,8 @@ impl Host {
         }
         let (ports, roster) = (self.ports.clone(), self.roster.clone());
         let (approvals, purse) = (self.approvals.clone(), self.purse.clone());
-        let Settings { rest, attempts, .. } = self.settings;
-        Ok(Opening { id, ports, roster, approvals, purse, rest, attempts })
+        let (apps, Settings { rest, attempts, .. }) = (self.apps.clone(), self.settings);
+        Ok(Opening { id, ports, roster, approvals, purse, apps, rest, attempts })
     }
 
     fn room(&self, id: SessionId) -> Arc<Room> {

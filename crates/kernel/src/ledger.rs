@@ -110,6 +110,10 @@ pub fn used(fact: &Fact) -> Option<(&str, Usage)> {
         | Fact::TaskClosed { .. }
         | Fact::ContextChanged { .. }
         | Fact::Embedded(_)
+        | Fact::WindowOpened(_)
+        | Fact::WindowChanged { .. }
+        | Fact::WindowClosed { .. }
+        | Fact::App(_)
         | Fact::Observed
         | Fact::Queued(_)
         | Fact::Unqueued { .. }

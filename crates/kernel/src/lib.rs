@@ -7,10 +7,12 @@
 mod answer;
 pub mod applets;
 pub mod approvals;
+pub mod apps;
 pub mod ask;
 mod asker;
 pub mod back;
 pub mod budget;
+pub mod cabinet;
 pub mod compact;
 mod desk;
 pub mod feed;
@@ -38,3 +40,5 @@ pub mod toolbox;
 mod turn;
 pub mod update;
 pub mod visit;
+pub mod web;
+pub mod windows;

@@ -59,6 +59,9 @@ pub enum Origin {
     /// Something in a window of its own.
     App {
         id: String,
+        /// The window, where what is said there is data for the agent and nobody's wish.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        window: Option<String>,
     },
 }
 

@@ -13,6 +13,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
+    cabinet::Cabinet,
     gallery::Gallery,
     ledger::Spending,
     prompt::Prompt,
@@ -20,6 +21,7 @@ use crate::{
     toolbox::Toolbox,
     update::{Entry, Failure, Seq, SessionId, Usage},
     visit::{Doing, Visit},
+    web::Web,
 };
 
 pub type Stored<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
@@ -331,6 +333,8 @@ pub trait Clock: Send + Sync {
     fn today(&self) -> Date;
     /// A new name that sorts after earlier ones.
     fn id(&self) -> Uuid;
+    /// So many bits that nobody can guess: chance, and nothing of time.
+    fn bits(&self) -> u128;
     /// Anything from 0 to 1, for waits that should not all end at once.
     fn chance(&self) -> f64;
 
@@ -371,6 +375,8 @@ pub struct Ports {
     pub clock: Arc<dyn Clock>,
     pub briefing: Arc<dyn Briefing>,
     pub gallery: Arc<dyn Gallery>,
+    pub cabinet: Arc<dyn Cabinet>,
+    pub web: Arc<dyn Web>,
     /// Where sessions work that name no folder of their own.
     pub workspace: PathBuf,
 }

@@ -41,6 +41,8 @@ pub enum News {
     },
     /// The files of an applet changed, or it came or went.
     AppletChanged { slug: String },
+    /// The files of an app changed, or it came or went.
+    AppChanged { id: String },
     /// A schedule was changed, or has come a step further.
     Schedules,
 }

@@ -6,6 +6,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use uuid::Uuid;
 
 use crate::{
+    apps::AppFact,
     asker::Asker,
     feed::Following,
     outputs::Embed,
@@ -15,6 +16,7 @@ use crate::{
     update::{
         Amendment, Command, Entry, Fact, Message, Output, Seq, SessionId, Signal, Usage, WhenBusy,
     },
+    windows::{By, Pane, WindowError, Windows, Wish},
 };
 
 const PAGE: usize = 128;
@@ -141,6 +143,25 @@ impl Session {
 
     pub async fn show(&self, embed: Embed) -> Result<Result<(), StoreError>, Closed> {
         let answer = self.ask(|reply| Command::Show { embed, reply }).await?;
+        Ok(answer.unwrap_or_else(|| Err(lost())))
+    }
+
+    /// Opens, changes or closes a window; answers when that is safe, with the window as it stands or
+    /// last stood.
+    pub async fn arrange(&self, wish: Wish, by: By) -> Result<Result<Pane, WindowError>, Closed> {
+        let answer = self.ask(|reply| Command::Arrange { wish, by, reply }).await?;
+        Ok(answer.unwrap_or_else(|| Err(lost().into())))
+    }
+
+    /// The windows that are open.
+    pub async fn windows(&self) -> Result<Result<Arc<Windows>, StoreError>, Closed> {
+        let answer = self.ask(|reply| Command::Windows { reply }).await?;
+        Ok(answer.unwrap_or_else(|| Err(lost())))
+    }
+
+    /// Keeps on record what happened between the house and an app; says where the last of it is.
+    pub async fn note_apps(&self, facts: Vec<AppFact>) -> Result<Result<Seq, StoreError>, Closed> {
+        let answer = self.ask(|reply| Command::NoteApps { facts, reply }).await?;
         Ok(answer.unwrap_or_else(|| Err(lost())))
     }
 

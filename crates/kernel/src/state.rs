@@ -81,6 +81,9 @@ pub struct State {
     pub doubts: VecDeque<Doubt>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<Task>,
+    /// The oldest fact that the open windows are built from; none if no window is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub windows_from: Option<Seq>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -240,8 +243,15 @@ impl State {
             Fact::Settled { question, verdict, .. } => self.settled(*question, verdict),
             Fact::TaskOpened(task) | Fact::TaskMoved(task) => self.task = Some(task.clone()),
             Fact::TaskClosed { .. } => self.task = None,
+            Fact::WindowOpened(_) => {
+                self.windows_from.get_or_insert(*seq);
+            }
+            Fact::WindowClosed { left, .. } => self.windows_from = *left,
             // What is on record is all there is to it.
-            Fact::ModelLent { .. } | Fact::Embedded(_) => (),
+            Fact::ModelLent { .. }
+            | Fact::Embedded(_)
+            | Fact::WindowChanged { .. }
+            | Fact::App(_) => (),
             Fact::Rewound { filled, summed_up, anew, .. } => {
                 self.filled = *filled;
                 self.summed_up = *summed_up;

@@ -144,6 +144,10 @@ pub enum Caller {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edition: Option<String>,
     },
+    /// An app in a window, which calls no tools either.
+    App {
+        id: String,
+    },
     /// A program that uses the house through MCP.
     Client,
     /// An agent with a mind of its own that answers in a session.
@@ -181,6 +185,8 @@ impl Deed {
 pub enum Risk {
     /// It looks at what the session may see, and may safely be done twice.
     Reads,
+    /// It changes something in a window that the person has open, and nothing else.
+    Shows,
     /// It changes files in the session's folder.
     Edits,
     /// It runs a program that can change nothing outside the session's folder, and reach nobody.
@@ -375,6 +381,6 @@ fn may_call(caller: &Caller, tool: &dyn Tool) -> bool {
     match caller {
         Caller::Model | Caller::Owner | Caller::Client | Caller::Agent { .. } => true,
         Caller::Widget { server } => tool.server() == Some(server),
-        Caller::Applet { .. } => false,
+        Caller::Applet { .. } | Caller::App { .. } => false,
     }
 }

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     approvals::Mode,
+    apps::AppFact,
     budget::Standing,
     feed::Following,
     outputs::Embed,
@@ -17,6 +18,7 @@ use crate::{
     session::{Receipt, SayError},
     state::SummedUp,
     tasks::{Close, Plan, Task},
+    windows::{By, Pane, Window, WindowChange, WindowError, Windows, Wish},
 };
 
 pub use crate::{
@@ -92,6 +94,12 @@ pub enum Command {
     Lend { to: String, model: String, usage: Usage, reply: oneshot::Sender<Result<(), StoreError>> },
     /// Show something of another site in the conversation.
     Show { embed: Embed, reply: oneshot::Sender<Result<(), StoreError>> },
+    /// Open, change or close a window. The reply is the window as it stands then, or last stood.
+    Arrange { wish: Wish, by: By, reply: oneshot::Sender<Result<Pane, WindowError>> },
+    /// Tell which windows are open.
+    Windows { reply: oneshot::Sender<Result<Arc<Windows>, StoreError>> },
+    /// Keep on record what happened between the house and an app; the reply says where.
+    NoteApps { facts: Vec<AppFact>, reply: oneshot::Sender<Result<Seq, StoreError>> },
     /// Pass this on to whoever is listening.
     Tell(Signal),
     /// Start listening. Answered by the session itself, so that backlog and live feed meet
@@ -223,6 +231,23 @@ pub enum Fact {
         close: Close,
     },
     TurnEnded(Outcome),
+    /// A window was opened, perhaps over one of the same name.
+    WindowOpened(Box<Window>),
+    WindowChanged {
+        /// Its scoped id: `monitor-0/dock`.
+        window: String,
+        change: WindowChange,
+        by: By,
+    },
+    WindowClosed {
+        window: String,
+        by: By,
+        /// The oldest fact that the windows still open are built from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        left: Option<Seq>,
+    },
+    /// Something happened between the house and an app in a window.
+    App(Box<AppFact>),
     /// Everything from `before` up to this was taken back. The log keeps it, and no model is shown
     /// it any more.
     Rewound {
@@ -236,6 +261,19 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         anew: bool,
     },
+}
+
+impl Fact {
+    /// Whether it is about windows, or the apps in them.
+    pub fn is_of_windows(&self) -> bool {
+        matches!(
+            self,
+            Self::WindowOpened(_)
+                | Self::WindowChanged { .. }
+                | Self::WindowClosed { .. }
+                | Self::App(_)
+        )
+    }
 }
 
 /// How an attempt to sum up the past went. The log keeps the past all the same.

@@ -112,6 +112,15 @@ impl Found {
         stage(&parent, was, |file| file.write_all(bytes))?.settle(&name)
     }
 
+    /// Takes away the file, or the directory with all that is in it.
+    pub fn remove(&self) -> io::Result<()> {
+        let (parent, name) = self.parent(false)?;
+        if parent.symlink_metadata(&name)?.is_dir() {
+            return parent.remove_dir_all(&name);
+        }
+        parent.remove_file(&name)
+    }
+
     fn parent(&self, make: bool) -> io::Result<(Dir, OsString)> {
         // The root itself is no file.
         let Ok(name) = name(&self.within) else { return Err(io::ErrorKind::IsADirectory.into()) };

@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use kernel::{
+    apps::{AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, OwnerReason, Response},
     outputs::Embed,
     ports::{Batch, Clock as _},
     state::{State, SummedUp},
     update::{
         Answer, Attachment, Compaction, Entry, Fact, Failure, Message, Origin, Outcome, Output,
         Seq, SessionId, ToolRequest, Trace, Usage,
+    },
+    windows::{
+        Bounds, By, Content, DockEdge, Operation, Renderer, Stance, Variant, Window, WindowChange,
     },
 };
 use serde_json::json;
@@ -82,7 +86,7 @@ pub fn every_fact() -> Vec<Fact> {
     let schedule = Origin::Schedule { slug: "daily".into(), errand: None };
     let used = Usage { input_tokens: u64::MAX, cost: Some(0.25), ..Usage::default() };
     let usage = Some(used);
-    let app = Origin::App { id: "demo".into() };
+    let app = Origin::App { id: "demo".into(), window: None };
     let mut facts = vec![
         Fact::Opened {
             cwd: "/home/me".into(),
@@ -154,7 +158,129 @@ pub fn every_fact() -> Vec<Fact> {
     facts.push(Fact::Rewound { before: Seq(6), filled: None, summed_up: None, anew: true });
     let instead = Message { replaces: Some(Seq(6)), ..Message::from_user("instead") };
     facts.push(Fact::Said { message: instead, queued: None });
+    facts.extend(every_window_fact());
     facts
+}
+
+fn every_window_fact() -> Vec<Fact> {
+    let (key, by) = ("monitor-0/dock", || By::App { window: "monitor-0/dock".into() });
+    let data = json!({ "headers": ["ä", "fact"], "rows": [["1", "\u{0} 🏛"]] });
+    let content = Content { renderer: Renderer::Table, data };
+    let window = Window {
+        id: "dock".into(),
+        monitor: "monitor-0".into(),
+        title: "Dock".into(),
+        content: content.clone(),
+        bounds: Bounds { x: i32::MIN, y: 0, w: u32::MAX, h: 1 },
+        variant: Some(Variant::Panel),
+        dock_edge: Some(DockEdge::Bottom),
+        frameless: true,
+        stance: Stance::Maximised,
+        app: Some("dock".into()),
+        by: By::Program,
+    };
+    let plain = Window {
+        id: "ä note".into(),
+        monitor: "monitor-1".into(),
+        variant: None,
+        dock_edge: None,
+        frameless: false,
+        stance: Stance::Normal,
+        app: None,
+        by: By::Agent,
+        ..window.clone()
+    };
+    let data = || json!([["2", "x"]]);
+    let updates = [
+        Operation::Append { data: data() },
+        Operation::Prepend { data: data() },
+        Operation::InsertAt { position: 1, data: data() },
+        Operation::Replace { data: json!({ "headers": ["a"], "rows": [] }) },
+        Operation::Clear,
+    ];
+    let changes = [
+        WindowChange::Moved { x: -1, y: 2 },
+        WindowChange::Resized { w: 3, h: 4 },
+        WindowChange::Focused,
+        WindowChange::Titled { title: "Another".into() },
+        WindowChange::Content { content },
+        WindowChange::Minimised,
+        WindowChange::Maximised,
+        WindowChange::Restored,
+    ];
+    let updated = updates.map(|operation| WindowChange::Updated { operation });
+    let changed = |change| Fact::WindowChanged { window: key.into(), change, by: by() };
+    let opened = [window, plain].map(|window| Fact::WindowOpened(Box::new(window)));
+    let mut facts: Vec<Fact> = opened.into();
+    facts.extend(changes.into_iter().chain(updated).map(changed));
+    facts.extend(every_app_fact(key).map(|fact| Fact::App(Box::new(fact))));
+    let (closed, left) = (key.to_owned(), Some(Seq(7)));
+    facts.push(Fact::WindowClosed { window: closed, by: By::Person, left });
+    let other = "monitor-1/ä note".to_owned();
+    facts.push(Fact::WindowClosed { window: other, by: By::Agent, left: None });
+    facts
+}
+
+fn every_app_fact(window: &str) -> [AppFact; 14] {
+    let (window, connection) = (|| window.to_owned(), || "conn-1".to_owned());
+    let request = || "req-1".to_owned();
+    let asked = |asked, idempotency_key| {
+        AppFact::Request(AppRequest {
+            request: request(),
+            window: window(),
+            generation: u64::MAX,
+            asked,
+            cause: Cause::Tool,
+            deadline_ms: 5000,
+            idempotency_key,
+            position: Some(1),
+            keep: Keep::Last,
+            by_app: Some("dock".into()),
+        })
+    };
+    let (state_key, command) = ("a/b".to_owned(), || "inc".to_owned());
+    let params = Some(json!({ "by": 2, "fact": null }));
+    [
+        AppFact::Ready {
+            window: window(),
+            connection: connection(),
+            instance: Some("i".into()),
+            generation: u64::MAX,
+        },
+        AppFact::Owner {
+            window: window(),
+            connection: connection(),
+            reason: OwnerReason::Failover,
+        },
+        AppFact::Lost { window: window(), reason: "closed".into() },
+        asked(Asked::Manifest, None),
+        asked(Asked::Query { state_key }, None),
+        asked(Asked::Command { command: command(), params }, Some("key".into())),
+        asked(Asked::Command { command: command(), params: None }, None),
+        AppFact::Response {
+            request: request(),
+            response: Response::of(Kind::Command, Some(json!([1.5, null]))),
+            elapsed_ms: 8,
+            late: true,
+            keep: None,
+        },
+        AppFact::Failed { request: request(), reason: FailedReason::OwnerLost },
+        AppFact::Rejected {
+            connection: connection(),
+            request: Some(request()),
+            why: "not yours".into(),
+        },
+        AppFact::Replay { window: window(), from: 0, to: 3, failed: 1 },
+        AppFact::Retired { window: window() },
+        AppFact::Interaction {
+            window: window(),
+            content: "clicked".into(),
+            instructions: Some("do".into()),
+            app_id: Some("sheet".into()),
+            inform: true,
+        },
+        AppFact::File { window: window(), path: "/a.csv".into() },
+    ]
 }
 
 fn every_failure() -> [Failure; 11] {

@@ -91,6 +91,10 @@ impl Clock for ManualClock {
         id(count)
     }
 
+    fn bits(&self) -> u128 {
+        self.id().as_u128()
+    }
+
     fn chance(&self) -> f64 {
         0.0
     }

@@ -44,6 +44,8 @@ struct Reader {
     /// What is asked, with the call that waits for it and whether that is in doubt.
     questions: HashMap<Uuid, (Option<String>, bool)>,
     task: Option<Uuid>,
+    /// The windows that are open.
+    windows: HashSet<String>,
 }
 
 impl Reader {
@@ -61,6 +63,7 @@ impl Reader {
             | Fact::ContextChanged { .. }
             | Fact::ModelLent { .. }
             | Fact::Embedded(_)
+            | Fact::App(_)
             | Fact::Observed => (),
             Fact::ToolStarted { call } => {
                 rule(self.calls.contains(call), "only what was called starts")?;
@@ -142,6 +145,13 @@ impl Reader {
             }
             Fact::Unqueued { queued } => {
                 rule(self.queued.remove(queued), "only what waits is called off")?;
+            }
+            Fact::WindowOpened(window) => drop(self.windows.insert(window.key())),
+            Fact::WindowChanged { window, .. } => {
+                rule(self.windows.contains(window), "only an open window changes")?;
+            }
+            Fact::WindowClosed { window, .. } => {
+                rule(self.windows.remove(window), "only an open window closes")?;
             }
             Fact::Rewound { before, .. } => self.rewind(*before)?,
             Fact::TurnEnded(_) => self.end()?,

@@ -7,10 +7,12 @@ use futures::{
     future::{self, BoxFuture},
 };
 use kernel::{
+    cabinet::NoCabinet,
     gallery::NoGallery,
     host::{Host, Settings},
     ports::{Brief, Briefing, Ports, Stored},
     toolbox::{Tool, Toolbox},
+    web::NoWeb,
 };
 
 use crate::{
@@ -72,6 +74,8 @@ impl World {
             clock: self.clock.clone(),
             briefing: Arc::new(Silence),
             gallery: Arc::new(NoGallery),
+            cabinet: Arc::new(NoCabinet),
+            web: Arc::new(NoWeb),
             workspace: "/".into(),
         }
     }

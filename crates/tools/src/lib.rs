@@ -3,7 +3,9 @@
 mod agents;
 mod applets;
 mod apply_patch;
+mod apps;
 mod ask_person;
+mod cabinet;
 mod change;
 mod context;
 mod current_time;
@@ -31,6 +33,7 @@ mod tests;
 pub mod typed;
 mod walk;
 pub mod web_fetch;
+mod windows;
 mod workshop;
 mod write_file;
 
@@ -53,7 +56,9 @@ use crate::{
         AppletHowto, AppletUsage, GetAppletState, ReloadPage, RestartServer, SetAppletState,
     },
     apply_patch::ApplyPatch,
+    apps::{AppCommand, AppQuery},
     ask_person::AskPerson,
+    cabinet::{AppOpen, FileOpen},
     context::{GetRelevantContext, SetRelevantContext},
     current_time::CurrentTime,
     edit_file::EditFile,
@@ -65,6 +70,7 @@ use crate::{
     read_result::ReadResult,
     read_skill::ReadSkill,
     typed::Adapter,
+    windows::{WindowClose, WindowCreate, WindowList, WindowUpdate},
     workshop::Workshop,
     write_file::WriteFile,
 };
@@ -111,6 +117,14 @@ pub fn add_applets(host: &Arc<Host>) {
     toolbox.add(Adapter::new(GetRelevantContext { house: house() }));
     toolbox.add(Adapter::new(SetRelevantContext { house: house() }));
     toolbox.add(Adapter::new(ReloadPage));
+    toolbox.add(Adapter::new(AppCommand { house: house() }));
+    toolbox.add(Adapter::new(AppQuery { house: house() }));
+    toolbox.add(Adapter::new(AppOpen { house: house() }));
+    toolbox.add(Adapter::new(FileOpen { house: house() }));
+    toolbox.add(Adapter::new(WindowClose));
+    toolbox.add(Adapter::new(WindowCreate));
+    toolbox.add(Adapter::new(WindowList));
+    toolbox.add(Adapter::new(WindowUpdate));
 }
 
 /// Lets agents ask for the server to be started anew.

@@ -3,6 +3,7 @@
 mod address;
 mod body;
 mod depth;
+mod lent;
 mod resolver;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 import * as api from '../lib/api';
 import { appletIn, type AppletPlace } from '../applets/address';
 import type { FrameOffer, FrameTicket } from '../lib/wire';
+import { Desk } from './desk.svelte';
 import * as layouts from './layout';
 import type { Arrangement, Layout, Pane } from './layout';
 import type { Relay } from './relay';
@@ -18,9 +19,12 @@ export class Frames {
   shown = $state(false);
   /** The window that has just been opened or chosen, and wants the focus. */
   wanted = $state(0);
-  beside = $derived(layouts.beside(this.layout));
+  /** What the server knows of the windows of the session. */
+  readonly desk: Desk;
+  private known = $derived(this.layout.panes.filter((it) => it.kind !== 'window' || this.desk.windows.has(it.id)));
+  beside = $derived(this.known.filter((it) => it.place === 'beside'));
   /** Those within the conversation. */
-  inline = $derived(this.layout.panes.filter((it) => it.place === 'chat'));
+  inline = $derived(this.known.filter((it) => it.place === 'chat'));
   /** Whether nothing of the conversation is to be seen. */
   covering = $derived(this.beside.length > 0 && (this.narrow ? this.shown : this.layout.maximised));
 
@@ -34,7 +38,16 @@ export class Frames {
   /** Windows of applets that begin anew, by key. */
   private fresh = new Set<number>();
 
-  constructor(readonly relay: Relay) {}
+  /** @param send passes JSON to the server and says whether it could */
+  constructor(
+    readonly relay: Relay,
+    send: (text: string) => boolean,
+  ) {
+    this.desk = new Desk(send, {
+      changed: (keys) => this.seat(keys),
+      focused: (key) => this.show(key),
+    });
+  }
 
   /** @param app what the address asks for, if anything */
   start(app: string) {
@@ -55,6 +68,7 @@ export class Frames {
   turn(session: string) {
     this.session = session;
     this.layout = layouts.load(session);
+    this.desk.turn(session);
     this.shown = false;
   }
 
@@ -146,7 +160,9 @@ export class Frames {
   }
 
   close(key: number) {
+    const pane = this.layout.panes.find((it) => it.key === key);
     this.change(layouts.closed(this.layout, key));
+    if (pane?.kind === 'window') this.desk.close(pane.id);
     this.went(this.applet && placeOf(this.applet), 'replace');
     if (this.beside.length === 0) this.shown = false;
     this.wanted = this.layout.front;
@@ -180,6 +196,8 @@ export class Frames {
   }
 
   title(pane: Pane): string {
+    const window = this.desk.windows.get(pane.id);
+    if (pane.kind === 'window') return window?.title ?? pane.id;
     const offer = this.offers.find((it) => it.kind === pane.kind && it.id === pane.id);
     return layouts.titled(this.layout, pane, offer?.title ?? pane.id);
   }
@@ -188,6 +206,27 @@ export class Frames {
     const fresh = this.fresh.delete(pane.key);
     const more = pane.kind === 'applet' ? { params: pane.params ?? {}, keepState: !fresh } : {};
     return api.openFrame(pane.kind, pane.id, this.session, more);
+  }
+
+  /** Whether the server takes back what it gave for this window before it was started anew. */
+  async renewed(pane: Pane, { frameId, url, nonce }: FrameTicket): Promise<boolean> {
+    const keep = { frameId, url, nonce };
+    return api.openFrame(pane.kind, pane.id, this.session, { keep }).then(
+      (ticket) => ticket.url === url,
+      () => false,
+    );
+  }
+
+  /** Gives each window of the session a place. Where there is room for one thing only, that stays what it is. */
+  private seat(keys: string[]) {
+    this.change(layouts.seated(this.layout, keys));
+    if (this.beside.length === 0) this.shown = false;
+  }
+
+  /** The agent wants a window to be seen. */
+  private show(id: string) {
+    const pane = this.beside.find((it) => it.kind === 'window' && it.id === id);
+    if (pane) this.change({ ...this.layout, front: pane.key });
   }
 
   private change(layout: Layout) {

@@ -1,7 +1,7 @@
 // Which windows a session has and how they are arranged: plain data, and where it is kept.
 
 export type Arrangement = 'tabs' | 'tiles';
-export type FrameKind = 'app' | 'applet';
+export type FrameKind = 'app' | 'applet' | 'window';
 
 export interface Pane {
   /** Grows with every window, so that the order of opening is the order of keys. */
@@ -38,10 +38,23 @@ export function empty(): Layout {
 }
 
 export function opened(layout: Layout, kind: FrameKind, id: string, params?: Record<string, string>): Layout {
-  if (layout.panes.length >= MOST_PANES) return layout;
+  if (kind !== 'window' && layout.panes.filter(isOurs).length >= MOST_PANES) return layout;
   const key = 1 + Math.max(0, ...layout.panes.map((it) => it.key));
   const pane: Pane = { key, kind, id, place: 'beside', weight: 1, ...(params ? { params } : {}) };
   return { ...layout, panes: [...layout.panes, pane], front: key };
+}
+
+/** Those the page itself has opened; of the others the server knows. */
+function isOurs({ kind }: Pane): boolean {
+  return kind !== 'window';
+}
+
+/** With a place for each of these windows of the session, and for no others. New ones come last, and to the front. */
+export function seated(layout: Layout, windows: string[]): Layout {
+  const stale = layout.panes.filter((it) => it.kind === 'window' && !windows.includes(it.id));
+  const left = stale.reduce((so, { key }) => closed(so, key), layout);
+  const known = new Set(left.panes.filter((it) => it.kind === 'window').map(({ id }) => id));
+  return windows.filter((id) => !known.has(id)).reduce((so, id) => opened(so, 'window', id), left);
 }
 
 /** Another in the place of this one. */
@@ -155,7 +168,9 @@ function records(storage: Storage): [string, unknown][] {
 /** What was kept, as far as it still makes sense. */
 function read(kept: unknown): Layout {
   const record = (kept ?? {}) as Partial<Record<keyof Layout, unknown>>;
-  const panes = (Array.isArray(record.panes) ? record.panes : []).flatMap(readPane).slice(0, MOST_PANES);
+  const all = (Array.isArray(record.panes) ? record.panes : []).flatMap(readPane);
+  const most = new Set(all.filter(isOurs).slice(0, MOST_PANES));
+  const panes = all.filter((it) => !isOurs(it) || most.has(it));
   const known = new Map(panes.map((it) => [it.key, it]));
   const row = [...known.values()];
   const front = row.find((it) => it.key === record.front && it.place === 'beside') ?? row.find(isBeside);
@@ -178,7 +193,7 @@ function isBeside(pane: Pane): boolean {
 function readPane(kept: unknown): Pane[] {
   const { key, kind, id, place, weight, params } = (kept ?? {}) as Partial<Record<keyof Pane, unknown>>;
   if (typeof key !== 'number' || !Number.isSafeInteger(key) || key < 1) return [];
-  if ((kind !== 'app' && kind !== 'applet') || typeof id !== 'string' || id === '') return [];
+  if ((kind !== 'app' && kind !== 'applet' && kind !== 'window') || typeof id !== 'string' || id === '') return [];
   const sound = typeof weight === 'number' && weight >= LEAST_WEIGHT && weight <= MOST_WEIGHT;
   const pane: Pane = { key, kind, id, place: place === 'chat' ? 'chat' : 'beside', weight: sound ? weight : 1 };
   return [kind === 'applet' ? { ...pane, params: readParams(params) } : pane];

@@ -18,6 +18,14 @@ export interface Ends {
   steered?(params: Record<string, string>, mode: 'push' | 'replace'): void;
   /** It leads to a place in the page. @param away whether the document itself has gone there */
   leads?(search: string, away: boolean): void;
+  /** What apps say to whoever asks them something. */
+  app?: AppEnd | undefined;
+}
+
+export interface AppEnd {
+  /** Whether this was asked for. */
+  awaits(message: unknown): boolean;
+  heard(message: unknown): void;
 }
 
 /** Before its word; with it; after it went elsewhere; after it was put out. */
@@ -43,7 +51,9 @@ export class Line {
   /** Something came from the frame itself; whoever calls has made sure of that. */
   heard(message: unknown) {
     if (this.state === 'flooding') return;
-    const verdict = this.allowance.spend(this.ends.now());
+    // An answer costs nothing: whoever asked was counted.
+    const asked = this.known && (this.ends.app?.awaits(message) ?? false);
+    const verdict = asked ? 'fine' : this.allowance.spend(this.ends.now());
     if (verdict === 'flood') return this.become('flooding');
     if (verdict === 'too fast') this.complain('messages come too fast; those that came meanwhile were dropped');
     if (verdict !== 'fine') return;
@@ -57,6 +67,7 @@ export class Line {
     if (kind.startsWith('megaron:')) return;
     // Between one document and the next nobody is known.
     if (!this.known) return;
+    if (kind.startsWith('yaar:') && this.ends.app) return this.ends.app.heard(message);
     const text = written(message);
     if ('error' in text) this.complain(text.error);
     else this.ends.pass(text.text);
@@ -80,6 +91,11 @@ export class Line {
 
   complain(error: string) {
     if (this.state === 'ready') this.ends.post({ type: 'megaron:error', error });
+  }
+
+  /** From the page itself, for the app. */
+  ask(message: unknown) {
+    if (this.state === 'ready') this.ends.post(message);
   }
 
   restyle() {

@@ -1,5 +1,5 @@
 // Where in the page one is, as the address tells it; pure.
-export const views = ['chat', 'approvals', 'schedules', 'desktop', 'devices', 'tools', 'models', 'settings'] as const;
+export const views = ['chat', 'approvals', 'schedules', 'desktop', 'apps', 'devices', 'tools', 'models', 'settings'] as const;
 
 export type View = (typeof views)[number];
 

@@ -142,6 +142,11 @@ export function openFrame(kind: string, id: string, sessionId: string, more: obj
   return ask('POST', '/api/frames', { kind, id, sessionId: sessionId || null, ...more });
 }
 
+/** Closes a window of a session, for everybody who looks at it. */
+export function closeWindow(sessionId: string, key: string): Promise<unknown> {
+  return ask('DELETE', `/api/windows/${encodeURIComponent(key)}?session=${encodeURIComponent(sessionId)}`);
+}
+
 /** Notes for the agent what the person is looking at. */
 export function noteApplet(id: string, items: string[]): Promise<unknown> {
   return ask('PATCH', session(id), { setContext: { setName: 'applet', items } });

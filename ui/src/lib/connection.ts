@@ -1,5 +1,6 @@
 // The one socket to the server: follows a session, comes back for ever, and resumes where it stopped.
 import type { Place } from './place';
+import { isDesktopFrame, type DesktopFrame } from '../frames/windows';
 import type { EventFrame, FrameWord, GlobalEvent, ServerFrame } from './wire';
 
 export type Link = 'connecting' | 'open' | 'waiting';
@@ -12,6 +13,7 @@ export interface Listener {
   event(frame: EventFrame): void;
   global(event: GlobalEvent): void;
   frame?(word: FrameWord): void;
+  desktop?(frame: DesktopFrame): void;
 }
 
 /** The world as the connection needs it; tests bring their own. */
@@ -102,7 +104,8 @@ export class Connection {
   private received(text: string) {
     this.heard = true;
     this.attempts = 0;
-    const frame = JSON.parse(text) as ServerFrame;
+    const frame = JSON.parse(text) as ServerFrame | DesktopFrame;
+    if (isDesktopFrame(frame)) return this.listener.desktop?.(frame);
     if (frame.type === 'globalEvent') this.listener.global(frame.event);
     if (frame.type === 'error') this.subscribeAgain();
     if ('frameId' in frame) this.listener.frame?.(frame);

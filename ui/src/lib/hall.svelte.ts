@@ -30,7 +30,7 @@ export class Hall {
   });
   private relay = new Relay((text) => this.connection.pass(text));
   /** The windows beside the conversation. */
-  readonly frames = new Frames(this.relay);
+  readonly frames = new Frames(this.relay, (text) => this.connection.pass(text));
   readonly wishes = new Wishes(this);
   readonly attention = new Attention(this);
   private way = new Way(this.frames, {
@@ -39,6 +39,8 @@ export class Hall {
   });
   /** Counts the news of schedules: whoever shows them looks again. */
   scheduled = $state(0);
+  /** Counts changes of apps on the disk. */
+  appsChanged = $state(0);
   session = $derived(this.roster.find(this.current));
   busy = $derived(this.session?.isBusy ?? false);
   /** What waits for the person in the session on show. */
@@ -62,6 +64,7 @@ export class Hall {
     event: (frame) => this.heard(frame),
     global: (event) => this.news(event),
     frame: (word) => this.relay.heard(word),
+    desktop: (frame) => this.frames.desk.heard(frame),
   });
 
   /** The session on show; empty on the start page. */
@@ -203,6 +206,10 @@ export class Hall {
     if (event.type === 'session.listChanged') this.listed(event.data);
     if (event.type === 'schedule.changed') this.scheduled += 1;
     if (event.type === 'applet.changed') this.frames.refresh();
+    if (event.type === 'app.changed') {
+      this.frames.refresh();
+      this.appsChanged += 1;
+    }
     if (event.type === 'approvals.changed') this.inbox.changed(event.data.sessionId, event.data.open);
     if (event.type === 'session.busy') this.turned(event.data);
   }
@@ -230,6 +237,7 @@ export class Hall {
     this.pulse.linked(link, wait);
     if (link === 'open') {
       this.relay.again();
+      this.frames.desk.join();
       this.shown.refused = false;
       this.threads.patience.wake();
       if (this.current && !this.shown.begun) void this.begin(this.shown);

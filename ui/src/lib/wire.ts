@@ -262,6 +262,7 @@ export type GlobalEvent =
   | { type: 'session.busy'; data: { sessionId: string; isBusy: boolean } }
   | { type: 'session.listChanged'; data: { reason: string; sessionId: string; unobservedCount?: number } }
   | { type: 'applet.changed'; data: { slug: string } }
+  | { type: 'app.changed'; data: { id: string } }
   | { type: 'approvals.changed'; data: { sessionId: string; open: number } }
   | { type: 'schedule.changed'; data: object };
 

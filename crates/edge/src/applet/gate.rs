@@ -1,4 +1,4 @@
-//! Where applets ask for something: the same answers as at the front door, as far as they may have them.
+//! Where applets and apps ask for something: for applets the same answers as at the front door, as far as they may have them.
 
 use std::sync::Arc;
 
@@ -18,10 +18,11 @@ use super::{
     table::{self, Need, Way},
 };
 use crate::{
-    App, caco,
+    App, cabinet, caco,
     error::ApiError,
     extract::{Json, LARGE},
     files::{self, Reach},
+    frames::capability::Capability as Who,
     shell,
 };
 
@@ -42,18 +43,13 @@ impl Gate {
     }
 
     /// `path` is what was asked for under the ticket, as it was written.
-    pub async fn answer(
-        &self,
-        capability: &Arc<Capability>,
-        path: &str,
-        request: Request,
-    ) -> Response {
-        let mut answer = if request.method() == Method::OPTIONS {
-            allowed()
-        } else {
-            let answered = self.find(capability, path, request).await;
-            answered.unwrap_or_else(IntoResponse::into_response)
+    pub async fn answer(&self, capability: &Who, path: &str, request: Request) -> Response {
+        let answered = match capability {
+            _ if request.method() == Method::OPTIONS => Ok(allowed()),
+            Who::Applet(capability) => self.find(capability, path, request).await,
+            Who::App(lease) => cabinet::gate::find(&self.app, lease, path, request).await,
         };
+        let mut answer = answered.unwrap_or_else(IntoResponse::into_response);
         // Should it be looked at as a document, it is nothing but a document.
         let policy = HeaderValue::from_static("default-src 'none'; sandbox");
         let headers = answer.headers_mut();
@@ -68,7 +64,7 @@ impl Gate {
         path: &str,
         request: Request,
     ) -> Result<Response, ApiError> {
-        let session = capability.session.map(|session| session.to_string());
+        let session = capability.session().map(|session| session.to_string());
         let line = format!("{} {path}", request.method());
         let Some((need, way)) = table::find(request.method(), path, session.as_deref()) else {
             return Err(ApiError::forbidden(format!("An applet may not use {line}")));
@@ -132,7 +128,7 @@ async fn unknown(request: Request) -> ApiError {
 fn allowed() -> Response {
     let headers = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST, PUT, PATCH, DELETE"),
-        (header::ACCESS_CONTROL_ALLOW_HEADERS, "*"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "*, Content-Type, X-Iframe-Token"),
         (header::ACCESS_CONTROL_MAX_AGE, "7200"),
     ];
     (StatusCode::NO_CONTENT, headers).into_response()

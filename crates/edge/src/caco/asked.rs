@@ -67,7 +67,7 @@ struct Shown<'a> {
     /// Why the person is asked at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a str>,
-    /// `edits`, `runs_boxed`, `runs`, `reaches` or `acts`.
+    /// `shows`, `edits`, `runs_boxed`, `runs`, `reaches` or `acts`.
     #[serde(skip_serializing_if = "Option::is_none")]
     risk: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,6 +183,7 @@ pub fn detailed(detail: &toolbox::Detail) -> Detail<'_> {
 pub fn risk_name(risk: Risk) -> &'static str {
     match risk {
         Risk::Reads => "reads",
+        Risk::Shows => "shows",
         Risk::Edits => "edits",
         Risk::RunsBoxed => "runs_boxed",
         Risk::Runs => "runs",
@@ -197,6 +198,7 @@ pub fn caller_name(caller: &Caller) -> String {
         Caller::Owner => "owner".to_owned(),
         Caller::Widget { server } => format!("widget:{server}"),
         Caller::Applet { slug, .. } => format!("applet:{slug}"),
+        Caller::App { id } => format!("app:{id}"),
         Caller::Client => "client".to_owned(),
         Caller::Agent { name } => format!("agent:{name}"),
     }

@@ -276,6 +276,9 @@ pub enum Global {
     /// The files of an applet changed, or it came or went.
     #[serde(rename = "applet.changed")]
     AppletChanged { slug: String },
+    /// The files of an app changed, or it came or went.
+    #[serde(rename = "app.changed")]
+    AppChanged { id: String },
     /// So much waits for the person in this session.
     #[serde(rename = "approvals.changed", rename_all = "camelCase")]
     ApprovalsChanged {

@@ -31,6 +31,7 @@ mod usage;
 use std::sync::Arc;
 
 pub use frames::Iso;
+pub use socket::Connection;
 
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -80,4 +81,5 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(upgrade::token))
         .route("/ws", axum::routing::get(upgrade::shared))
         .route("/caco/ws", axum::routing::get(upgrade::own))
+        .route("/apps/ws", axum::routing::get(upgrade::apps))
 }

@@ -87,7 +87,12 @@ fn bodies(session: SessionId, seq: Seq, at: Timestamp, fact: &Fact) -> Vec<Body<
         | Fact::ModelLent { .. }
         | Fact::Observed
         | Fact::Queued(_)
-        | Fact::Unqueued { .. } => Vec::new(),
+        | Fact::Unqueued { .. }
+        // Windows have a dialect of their own.
+        | Fact::WindowOpened(_)
+        | Fact::WindowChanged { .. }
+        | Fact::WindowClosed { .. }
+        | Fact::App(_) => Vec::new(),
         Fact::ContextChanged { set, context } => {
             vec![Body::Context { reason: "changed", context, set_name: Some(set) }]
         }
@@ -144,7 +149,7 @@ fn user_message(session: SessionId, seq: Seq, message: &Message) -> Body<'_> {
         Origin::Applet { slug } => Some(Source::Applet { applet_slug: slug }),
         Origin::Agent { session } => Some(Source::Agent { from_session: session }),
         Origin::Schedule { slug, .. } => Some(Source::Scheduler { schedule_slug: slug }),
-        Origin::App { id } => Some(Source::App { app_id: id }),
+        Origin::App { id, .. } => Some(Source::App { app_id: id }),
     };
     Body::UserMessage { content: &message.text, attachments: attachments.collect(), source }
 }
@@ -373,6 +378,9 @@ pub fn news(news: &News) -> Line {
         }
         News::AppletChanged { slug } => {
             write(&Frame::GlobalEvent { event: Global::AppletChanged { slug: slug.clone() } })
+        }
+        News::AppChanged { id } => {
+            write(&Frame::GlobalEvent { event: Global::AppChanged { id: id.clone() } })
         }
         News::Schedules => write(&Frame::GlobalEvent { event: Global::SchedulesChanged {} }),
         News::Session { session, change, .. } => write(&match change {

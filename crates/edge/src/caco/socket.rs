@@ -201,7 +201,8 @@ impl Connection {
         Ok(())
     }
 
-    fn watched(&self) -> Option<SessionId> {
+    /// The session it is subscribed to.
+    pub fn watched(&self) -> Option<SessionId> {
         self.watching.as_ref().map(|watching| watching.feed.session().id())
     }
 

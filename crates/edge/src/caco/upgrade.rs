@@ -1,4 +1,4 @@
-//! From an HTTP request to a Caco socket.
+//! From an HTTP request to a socket, and to the dialect that is spoken there.
 
 use std::sync::Arc;
 
@@ -13,28 +13,36 @@ use utoipa::ToSchema;
 use super::socket::Connection;
 use crate::{
     App,
+    apps::{self, Beside, Interest, Party, arrive},
     auth::{self, Purpose},
     error::{ApiError, ErrorBody},
     extract::ClientId,
     listen::Peer,
-    socket::{READ_BYTES, WRITE_BUFFER, pump},
+    socket::{Dialect, READ_BYTES, WRITE_BUFFER, pump},
 };
 
 type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 
-/// Shared with the Window Protocol, whose clients bring a token.
+/// Shared with the App Protocol, whose clients name a session or write in capitals, and with the
+/// Window Protocol, whose clients bring a token.
 pub async fn shared(
     State(app): State<Arc<App>>,
     client: ClientId,
     upgrade: Upgrade,
     request: Request,
 ) -> Response {
+    if apps::is_wanted(request.uri()) {
+        return visit(app, client, upgrade, request).await;
+    }
     if auth::query(request.uri(), "token").is_some() {
         let message = "a token on /ws asks for the Window Protocol, which this version does not \
                        speak; a Caco client that cannot send headers uses /caco/ws?token=";
         return ApiError::not_found(message).into_response();
     }
-    open(app, client, upgrade, &request)
+    open(app, upgrade, &request, |app| {
+        let party = Party::new(app.clone(), Interest::Windows);
+        Beside::new(Connection::new(app, client.0), party)
+    })
 }
 
 pub async fn own(
@@ -43,14 +51,43 @@ pub async fn own(
     upgrade: Upgrade,
     request: Request,
 ) -> Response {
-    open(app, client, upgrade, &request)
+    open(app, upgrade, &request, |app| Connection::new(app, client.0))
 }
 
-fn open(
+/// The App Protocol alone.
+pub async fn apps(
+    State(app): State<Arc<App>>,
+    client: ClientId,
+    upgrade: Upgrade,
+    request: Request,
+) -> Response {
+    visit(app, client, upgrade, request).await
+}
+
+async fn visit(
     app: Arc<App>,
     ClientId(client): ClientId,
     upgrade: Upgrade,
+    request: Request,
+) -> Response {
+    if upgrade.is_err() {
+        // Nothing is made for whoever does not stay.
+        return open(app, upgrade, &request, |app| Party::new(app, Interest::Everything));
+    }
+    let session = match arrive(&app, request.uri(), &client).await {
+        Ok(session) => session,
+        Err(error) => return error.into_response(),
+    };
+    let mut party = Party::new(app.clone(), Interest::Everything);
+    party.join(Some(session)).await;
+    open(app, upgrade, &request, |_| party)
+}
+
+fn open<D: Dialect + 'static>(
+    app: Arc<App>,
+    upgrade: Upgrade,
     request: &Request,
+    dialect: impl FnOnce(Arc<App>) -> D,
 ) -> Response {
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
@@ -60,11 +97,12 @@ fn open(
         }
     };
     let (peer, closing) = (request.extensions().get::<Peer>().cloned(), app.closing.subscribe());
+    let dialect = dialect(app);
     upgrade
         .max_message_size(READ_BYTES)
         .max_frame_size(READ_BYTES)
         .write_buffer_size(WRITE_BUFFER)
-        .on_upgrade(|socket| pump(socket, Connection::new(app, client), closing, peer))
+        .on_upgrade(|socket| pump(socket, dialect, closing, peer))
 }
 
 #[derive(Serialize, ToSchema)]

@@ -143,7 +143,7 @@ fn read(file: &mut cap_std::fs::File, from: u64, length: u64) -> io::Result<Vec<
     Ok(bytes)
 }
 
-fn explain(error: &io::Error) -> ApiError {
+pub fn explain(error: &io::Error) -> ApiError {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
             ApiError::not_found("File not found")

@@ -1,12 +1,15 @@
-//! How many messages a frame may send: a handful at once, and so many a second for ever.
+//! How many messages somebody may send: a handful at once, and so many a second for ever.
 
 use jiff::Timestamp;
 
+/// What a frame may say to its tenant.
 const AT_ONCE: f64 = 240.0;
 const A_SECOND: f64 = 60.0;
 
 #[derive(Debug)]
 pub struct Allowance {
+    at_once: f64,
+    a_second: f64,
     left: f64,
     at: Timestamp,
     spent: bool,
@@ -14,7 +17,11 @@ pub struct Allowance {
 
 impl Allowance {
     pub fn full(now: Timestamp) -> Self {
-        Self { left: AT_ONCE, at: now, spent: false }
+        Self::of(AT_ONCE, A_SECOND, now)
+    }
+
+    pub fn of(at_once: f64, a_second: f64, now: Timestamp) -> Self {
+        Self { at_once, a_second, left: at_once, at: now, spent: false }
     }
 
     /// Whether the last message was one too many.
@@ -25,7 +32,7 @@ impl Allowance {
     /// Whether one more is allowed.
     pub fn spend(&mut self, now: Timestamp) -> bool {
         let seconds = now.duration_since(self.at).as_secs_f64().max(0.0);
-        (self.left, self.at) = ((self.left + seconds * A_SECOND).min(AT_ONCE), now);
+        (self.left, self.at) = ((self.left + seconds * self.a_second).min(self.at_once), now);
         self.spent = self.left < 1.0;
         if !self.spent {
             self.left -= 1.0;

@@ -99,7 +99,7 @@ impl Board {
 
     async fn say(&self, frame: &Speaker, text: String) -> Result<(), String> {
         let session = frame.session.ok_or("there is no session to tell it in yet")?;
-        let origin = Origin::App { id: ID.to_owned() };
+        let origin = Origin::App { id: ID.to_owned(), window: None };
         let message = Message { origin, ..Message::from_user(text) };
         let receipt = self.host.post(session, message, WhenBusy::Queue).await;
         let receipt = receipt.map_err(|error| error.to_string())?;

@@ -8,16 +8,16 @@ use axum::{
     http::{HeaderMap, header},
 };
 use kernel::update::SessionId;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{OpenError, Opened, tenant::Tenant};
+use super::{Kept, OpenError, Opened, tenant::Tenant, window};
 use crate::{
-    App, applet,
+    App, applet, cabinet,
     error::{ApiError, ErrorBody},
     extract::{self, ClientId, Json},
-    near::{did_you_mean, near},
 };
 
 #[derive(Serialize, ToSchema)]
@@ -53,6 +53,29 @@ pub struct NewFrame {
     /// Leaves what an applet said of itself before.
     #[serde(default)]
     keep_state: bool,
+    /// Of a window that is on show: what it was given before the server was started anew.
+    keep: Option<KeptTicket>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct KeptTicket {
+    #[schema(value_type = String)]
+    frame_id: Uuid,
+    url: String,
+    nonce: String,
+}
+
+impl KeptTicket {
+    fn read(self) -> Result<Kept, ApiError> {
+        let plain = |it: u8| it.is_ascii_alphanumeric() || it == b'-' || it == b'_';
+        let secret = |text: &str| text.len() >= 43 && text.len() <= 64 && text.bytes().all(plain);
+        let ticket = self.url.split_once("/f/").and_then(|(_, rest)| rest.split('/').next());
+        let ticket = ticket.filter(|ticket| secret(ticket) && secret(&self.nonce));
+        let ticket = ticket.map(str::to_owned);
+        let ticket = ticket.ok_or_else(|| ApiError::bad_request("keep: no ticket of ours"))?;
+        Ok(Kept { id: self.frame_id, ticket, nonce: self.nonce })
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -92,6 +115,9 @@ pub async fn offers(State(app): State<Arc<App>>) -> Reply<Offers> {
         offers.extend(app.frames.tenants().iter().map(|it| offered(it.offer())));
         let applets = app.host.ports.gallery.list().await;
         offers.extend(applets.iter().map(|it| offered(&applet::offer(it))));
+        let apps = app.host.ports.cabinet.list().await;
+        let shown = apps.iter().filter(|card| !card.hidden);
+        offers.extend(shown.map(|card| offered(&cabinet::offer(card))));
     }
     Reply(Offers { offers })
 }
@@ -108,7 +134,7 @@ pub async fn open(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
     ClientId(client): ClientId,
-    Json(NewFrame { kind, id, session_id, params, keep_state }): Json<NewFrame>,
+    Json(NewFrame { kind, id, session_id, params, keep_state, keep }): Json<NewFrame>,
 ) -> Result<Reply<NewTicket>, ApiError> {
     if !app.frames.is_served() {
         return Err(ApiError::not_found("this server shows no frames"));
@@ -119,18 +145,26 @@ pub async fn open(
     let tenant: Arc<dyn Tenant> = if kind == applet::KIND {
         let open = applet::Opening { slug: &id, session, params: &params, client: &client };
         Arc::new(applet::open(&app, open, keep_state).await?)
+    } else if kind == window::KIND {
+        window::open(&app, &id, session).await?
+    } else if let Some(tenant) = app.frames.tenant(&kind, &id) {
+        tenant
+    } else if kind == cabinet::KIND {
+        Arc::new(cabinet::open(&app, &id, session, None).await?)
     } else {
-        app.frames.tenant(&kind, &id).ok_or_else(|| unknown(&app, &kind, &id))?
+        return Err(unknown(&kind));
     };
+    let entry = tenant.entry().map(|entry| path(&entry)).unwrap_or_default();
     let query = tenant.query().map(|query| format!("?{query}")).unwrap_or_default();
     // Whoever is reached by a proxy that speaks TLS is reached under the same name.
     let ancestor = format!("http://{host} https://{host}");
-    let opened = app.frames.open(tenant, session, ancestor)?;
+    let keep = keep.filter(|_| kind == window::KIND).map(KeptTicket::read).transpose()?;
+    let opened = app.frames.open(tenant, session, ancestor, keep)?;
     let Opened { id, ticket, nonce, site } = opened;
     let face = site.face();
     Ok(Reply(NewTicket {
         frame_id: id,
-        url: format!("{origin}/f/{ticket}/{query}"),
+        url: format!("{origin}/f/{ticket}/{entry}{query}"),
         sandbox: face.sandbox(),
         allow: face.allow(),
         title: face.title.clone(),
@@ -158,17 +192,17 @@ fn session(app: &App, text: &str) -> Result<SessionId, ApiError> {
     known.ok_or_else(|| ApiError::no_session(text))
 }
 
-fn unknown(app: &App, kind: &str, id: &str) -> ApiError {
-    let tenants = app.frames.tenants();
-    let known = tenants.iter().filter(|it| it.offer().kind == kind);
-    let known: Vec<&str> = known.map(|it| it.offer().id.as_str()).collect();
-    if known.is_empty() {
-        return ApiError::bad_request(format!(
-            "no kind of frame is called `{kind}`; there are `app` and `applet`"
-        ));
-    }
-    let hint = did_you_mean(&near(id, known));
-    ApiError::not_found(format!("no app is called `{id}`{hint}"))
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
+
+/// As it stands in an address.
+fn path(text: &str) -> String {
+    utf8_percent_encode(text, PATH).to_string()
+}
+
+fn unknown(kind: &str) -> ApiError {
+    ApiError::bad_request(format!(
+        "no kind of frame is called `{kind}`; there are `app`, `applet` and `window`"
+    ))
 }
 
 impl From<OpenError> for ApiError {

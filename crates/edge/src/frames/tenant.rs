@@ -4,12 +4,12 @@ use std::sync::{Arc, Weak};
 
 use futures::future::BoxFuture;
 use kernel::update::SessionId;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::{Frames, outbox::Word};
-use crate::{applet::capability::Capability, sandbox::site::Site};
+use super::{Frames, capability::Capability, outbox::Word};
+use crate::sandbox::site::Site;
 
 /// What can be opened, as the person chooses from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +31,19 @@ pub trait Tenant: Send + Sync {
         None
     }
 
-    /// What it may ask of us under its ticket.
-    fn capability(&self) -> Option<Arc<Capability>> {
+    /// Its first document; none for the one that stands for the folder.
+    fn entry(&self) -> Option<String> {
         None
+    }
+
+    /// What it may ask of us under its ticket.
+    fn capability(&self) -> Option<Capability> {
+        None
+    }
+
+    /// What its documents are told, besides the word by which they are known.
+    fn told(&self) -> Map<String, Value> {
+        Map::new()
     }
 
     /// A page shows the frame, perhaps not for the first time: what it needs to know is told now.

@@ -14,6 +14,11 @@ pub trait Site: Send + Sync {
     fn file<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Option<Served>>;
 
     fn face(&self) -> &Face;
+
+    /// For how long browsers may keep its files.
+    fn cache(&self) -> &'static str {
+        "no-store"
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -387,7 +387,7 @@ async fn what_a_frame_has_asked_goes_with_the_frame() {
     // Both wait for the same answer.
     let (one, two, (asked, settled)) =
         tokio::join!(frame.post(write, &body), frame.post(write, &body), close);
-    let gone = forbidden("The applet was closed before anyone answered");
+    let gone = forbidden("The window was closed before anyone answered");
     assert_eq!((one, two), (gone.clone(), gone));
     assert_eq!(
         (&settled["approvalId"], &settled["verdict"], &settled["by"]),

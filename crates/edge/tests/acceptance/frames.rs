@@ -68,7 +68,8 @@ async fn a_ticket_leads_to_content_with_its_policy_and_nothing_of_the_owners() {
         "description": "Keep notes, and tell them to the agent" });
     assert_eq!((status, &offers["offers"][0]), (200, &offer));
     let rest = &offers["offers"].as_array().unwrap()[1..];
-    assert!(rest.iter().all(|it| it["kind"] == "applet"), "{rest:?}");
+    let others = rest.iter().filter(|it| it["kind"] != "applet" && it["kind"] != "app");
+    assert_eq!(others.count(), 0, "{rest:?}");
 
     let (status, answer) = house.post("/api/frames", json!({ "kind": "app", "id": "demo" })).await;
     assert_eq!(status, 200);
@@ -105,7 +106,7 @@ async fn a_ticket_leads_to_content_with_its_policy_and_nothing_of_the_owners() {
 
     let sdk = fetch(&house, "GET", &format!("{}__megaron/sdk.js", frame.path)).send().await;
     assert_eq!(sdk.header("content-type"), Some("text/javascript; charset=utf-8"));
-    let word = format!("globalThis.__megaron={{nonce:\"{}\"}};\n", frame.nonce);
+    let word = format!("globalThis.__megaron={{\"nonce\":\"{}\"}};\n", frame.nonce);
     assert!(sdk.text().starts_with(&word));
     for (name, kind) in [("board.js", "text/javascript"), ("board.css", "text/css")] {
         let reply = fetch(&house, "GET", &format!("{}{name}", frame.path)).send().await;

@@ -2,10 +2,15 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod access;
+mod app_protocol;
+mod app_requests;
 mod applet_frames;
 mod applets;
 mod bad_input;
 mod budgets;
+mod cabinet;
+mod cabinet_files;
+mod cabinet_web;
 mod common;
 mod escapes;
 mod events;
@@ -36,4 +41,6 @@ mod turns;
 mod usage;
 mod v1;
 mod welcome;
+mod window_frames;
+mod windows;
 mod workshop;

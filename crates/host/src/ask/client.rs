@@ -195,6 +195,11 @@ impl Client {
         self.call::<Value>(self.request(Method::DELETE, &path)).await.map(drop)
     }
 
+    /// Opens an app, or a file in one; returns what came of it.
+    pub async fn open_app(&self, wish: &Value) -> anyhow::Result<Value> {
+        self.call(self.request(Method::POST, "/api/apps/open").json(wish)).await
+    }
+
     pub async fn schedules(&self) -> anyhow::Result<Value> {
         self.call(self.request(Method::GET, "/api/schedule")).await
     }

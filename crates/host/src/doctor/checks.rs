@@ -45,6 +45,7 @@ pub async fn all(data_dir: &Path, workspace: &Path) -> Vec<Finding> {
         )
     }));
     findings.extend(applets(data_dir));
+    findings.extend(apps(data_dir));
     findings.push(workplace(workspace));
     findings
 }
@@ -81,6 +82,15 @@ fn applets(data_dir: &Path) -> Vec<Finding> {
     let finding = |(folder, what): (PathBuf, String)| {
         let found = format!("the applet in {}: {what}", folder.display());
         Finding::remark(found, "docs/applets.md tells how an applet looks")
+    };
+    problems.map(finding).collect()
+}
+
+fn apps(data_dir: &Path) -> Vec<Finding> {
+    let problems = wire::app_problems(data_dir).into_iter();
+    let finding = |(folder, what): (PathBuf, String)| {
+        let found = format!("the app in {}: {what}", folder.display());
+        Finding::remark(found, "docs/apps.md tells how an app looks")
     };
     problems.map(finding).collect()
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "all of it is a test")]
 
 mod approvals;
+mod cabinet;
 mod commands;
 mod home;
 mod import;
@@ -12,6 +13,7 @@ mod provider;
 mod schedules;
 mod secrets;
 mod usage;
+mod windows;
 
 use std::{
     fs,

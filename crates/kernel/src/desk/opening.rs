@@ -10,6 +10,7 @@ use tokio::{
 use super::{Desk, FEED_DEPTH};
 use crate::{
     approvals::Approvals,
+    apps::Apps,
     budget::Purse,
     feed::Draft,
     ports::{Ports, StoreError},
@@ -27,6 +28,7 @@ pub(crate) struct Opening {
     pub roster: Arc<Roster>,
     pub approvals: Arc<Approvals>,
     pub purse: Arc<Purse>,
+    pub apps: Arc<Apps>,
     /// Let go after so long without a wish, a turn or a listener.
     pub rest: Duration,
     /// How often a model is asked before a passing failure counts as one.
@@ -62,7 +64,7 @@ impl Opening {
     }
 
     fn desk(self, state: Arc<State>) -> (Desk, Session, mpsc::Receiver<Command>) {
-        let Self { id, ports, roster, approvals, purse, rest, attempts } = self;
+        let Self { id, ports, roster, approvals, purse, apps, rest, attempts } = self;
         let (inbox, commands) = mpsc::channel(32);
         let (life, alive) = watch::channel(());
         let session = Session { id, inbox, log: ports.log.clone(), life: alive.clone() };
@@ -72,6 +74,7 @@ impl Opening {
             roster,
             approvals,
             purse,
+            seat: apps.seat(id),
             rest,
             attempts,
             inbox: session.inbox.downgrade(),

@@ -42,6 +42,7 @@ impl Desk {
         }
         metrics::counter!("megaron_facts_total").increment(entries.len() as u64);
         self.roster.update(self.id, &state, &entries);
+        self.seat.hear(&entries);
         self.state = state;
         if ends_draft {
             self.draft = Draft::default();

@@ -120,6 +120,10 @@ fn lines_of(entry: &Entry) -> Vec<Line> {
         | Fact::ModeChanged { .. }
         | Fact::ContextChanged { .. }
         | Fact::Embedded(_)
+        | Fact::WindowOpened(_)
+        | Fact::WindowChanged { .. }
+        | Fact::WindowClosed { .. }
+        | Fact::App(_)
         | Fact::Observed
         | Fact::Queued(_)
         | Fact::Unqueued { .. }

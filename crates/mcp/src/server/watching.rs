@@ -178,7 +178,12 @@ async fn watch_list(mut news: broadcast::Receiver<News>, ear: &Ear) {
             Ok(News::Session { change, .. }) => {
                 matches!(change, Change::Created | Change::Deleted | Change::Renamed)
             }
-            Ok(News::AppletState { .. } | News::AppletChanged { .. } | News::Schedules) => false,
+            Ok(
+                News::AppletState { .. }
+                | News::AppletChanged { .. }
+                | News::AppChanged { .. }
+                | News::Schedules,
+            ) => false,
             Err(RecvError::Lagged(_)) => true,
             Err(RecvError::Closed) => return,
         };
@@ -193,7 +198,12 @@ async fn watch_sessions(mut news: broadcast::Receiver<News>, uri: &str, ear: &Ea
     loop {
         let changed = match news.recv().await {
             Ok(News::Session { change, .. }) => !matches!(change, Change::Observed { .. }),
-            Ok(News::AppletState { .. } | News::AppletChanged { .. } | News::Schedules) => false,
+            Ok(
+                News::AppletState { .. }
+                | News::AppletChanged { .. }
+                | News::AppChanged { .. }
+                | News::Schedules,
+            ) => false,
             Err(RecvError::Lagged(_)) => true,
             Err(RecvError::Closed) => return,
         };

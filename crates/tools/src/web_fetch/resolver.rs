@@ -41,11 +41,17 @@ impl Guard {
             return Err("an address with a user name or a password is not fetched".into());
         }
         let Some(host) = url.host_str() else { return Err("the address names no host".into()) };
-        let literal = host.trim_start_matches('[').trim_end_matches(']').parse();
-        match literal {
-            Ok(address) if !self.is_open(host) && !is_public(address) => Err(refusal(host)),
-            _ => Ok(()),
+        if self.is_private(url) {
+            return Err(Private(host.to_owned()).to_string());
         }
+        Ok(())
+    }
+
+    /// Whether an address is one that may not be asked, by its numbers alone.
+    pub fn is_private(&self, url: &Url) -> bool {
+        let host = url.host_str().unwrap_or_default();
+        let literal = host.trim_start_matches('[').trim_end_matches(']').parse();
+        literal.is_ok_and(|address| !self.is_open(host) && !is_public(address))
     }
 
     /// Whether this host may be anywhere.
@@ -64,13 +70,14 @@ impl Resolve for Guard {
             let found = found.await?.into_iter();
             let open: Vec<SocketAddr> = found.filter(|it| open || is_public(it.ip())).collect();
             if open.is_empty() {
-                return Err(refusal(&host).into());
+                return Err(Private(host).into());
             }
             Ok(Box::new(open.into_iter()) as Addrs)
         })
     }
 }
 
-fn refusal(host: &str) -> String {
-    format!("{host} is not on the open internet; the person can add it to `[web] allow`")
-}
+/// A host that is not on the open internet, and may not be asked.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} is not on the open internet; the person can add it to `[web] allow`")]
+pub struct Private(pub String);

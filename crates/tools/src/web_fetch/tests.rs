@@ -17,6 +17,7 @@ use kernel::{
     ports::Ports,
     question::{About, Decision, Scope},
     toolbox::{Caller, ToolError},
+    web::{Web as _, WebAnswer, WebError, WebRequest},
 };
 use serde_json::{Value, json};
 use testkit::World;
@@ -275,5 +276,66 @@ async fn what_is_wrong_with_a_call_is_said() {
         ),
     ] {
         assert_eq!(fetch(&host, Caller::Owner, args).await, failed(message));
+    }
+}
+
+/// The way to the web as apps are lent it.
+async fn lent(server: &Server, path: &str, allow: &[&str]) -> Result<WebAnswer, WebError> {
+    let allow = allow.iter().copied().map(str::to_owned).collect();
+    let settings = Settings { allow_private: false, allow, lookup: Arc::new(Liar), client };
+    let fetcher = add(&Toolbox::default(), settings);
+    let request = WebRequest {
+        method: "POST".into(),
+        url: server.url(path),
+        headers: vec![("x-own".into(), "1".into())],
+        body: Some(b"hi".to_vec()),
+        most: 100,
+        patience: Duration::from_secs(20),
+    };
+    fetcher.send(request).await
+}
+
+#[tokio::test]
+async fn what_is_lent_has_the_same_guard_and_goes_nowhere_else() {
+    let server = Server::new(|path| match path {
+        "/moved" => redirect("https://elsewhere.example/"),
+        "/large" => page("text/plain", &"x".repeat(101)),
+        _ => page("text/plain", "hello"),
+    })
+    .await;
+    let private = Err(WebError::Private("127.0.0.1".into()));
+    assert_eq!(lent(&server, "/", &[]).await, private);
+    assert_eq!(server.visits(), 0);
+    let answer = lent(&server, "/", &["127.0.0.1"]).await.unwrap();
+    assert_eq!((answer.status, answer.reason.as_str(), &*answer.body), (200, "OK", &b"hello"[..]));
+    assert!(answer.headers.contains(&("content-type".into(), "text/plain".into())));
+    assert_eq!(lent(&server, "/moved", &["127.0.0.1"]).await.unwrap().status, 302);
+    assert_eq!(lent(&server, "/large", &["127.0.0.1"]).await, Err(WebError::TooLarge));
+}
+
+#[tokio::test]
+async fn a_name_that_leads_to_this_machine_is_not_lent() {
+    let settings = Settings { allow_private: false, allow: vec![], lookup: Arc::new(Liar), client };
+    let fetcher = add(&Toolbox::default(), settings);
+    let request = |url: &str, method: &str| WebRequest {
+        method: method.into(),
+        url: url.into(),
+        headers: vec![],
+        body: None,
+        most: 100,
+        patience: Duration::from_secs(20),
+    };
+    let private = Err(WebError::Private("rebinding.example".into()));
+    assert_eq!(fetcher.send(request("http://rebinding.example/", "GET")).await, private);
+    assert_eq!(fetcher.check("http://rebinding.example/"), Ok(()), "only its address tells");
+    for url in ["http://[::1]/", "http://10.0.0.1/", "http://169.254.169.254/latest"] {
+        assert!(matches!(fetcher.check(url), Err(WebError::Private(_))), "{url}");
+    }
+    for (url, method) in [
+        ("ftp://a.example/", "GET"),
+        ("http://u:p@a.example/", "GET"),
+        ("http://a.example/", "G T"),
+    ] {
+        assert!(matches!(fetcher.send(request(url, method)).await, Err(WebError::Bad(_))), "{url}");
     }
 }

@@ -1,7 +1,7 @@
 // What runs in an applet's frame before the applet: its API, its addresses, its storage, then its HTML.
+import { storage } from '../../frames/sdk/local';
 import { appletApi } from './api';
 import { Params } from './params';
-import { storage } from './storage';
 import { wrap } from './urls';
 
 interface Config {

@@ -1,4 +1,6 @@
 // What every document in a frame is lent: a line to the page around it, and the page's look. A classic script, before all others.
+import { lend, type Told } from './yaar';
+
 interface Theme {
   scheme: 'light' | 'dark';
   tokens: Record<string, string>;
@@ -19,10 +21,11 @@ interface Megaron {
 }
 
 (() => {
-  const scope = window as unknown as { __megaron?: { nonce: string }; megaron?: Megaron };
-  const nonce = scope.__megaron?.nonce;
+  const scope = window as unknown as { __megaron?: Told & { nonce: string }; megaron?: Megaron };
+  const told = scope.__megaron;
+  const nonce = told?.nonce;
   delete scope.__megaron;
-  if (nonce === undefined || scope.megaron) return;
+  if (told === undefined || nonce === undefined || scope.megaron) return;
 
   const WAITING = 200;
   const { parent } = window;
@@ -59,7 +62,7 @@ interface Megaron {
     tell(hearers.theme, theme);
   }
 
-  scope.megaron = Object.freeze({
+  const megaron: Megaron = Object.freeze({
     send(message: unknown) {
       if (welcomed) post(message);
       else if (waiting.length < WAITING) waiting.push(message);
@@ -83,6 +86,9 @@ interface Megaron {
     },
   });
 
+  scope.megaron = megaron;
+  const heardByApp = lend(told, megaron.send, (hear) => void megaron.onVisible((seen) => seen && hear()));
+
   addEventListener('message', (event) => {
     // Another frame of the same page can write to us as well.
     if (event.source !== parent || parent === window) return;
@@ -105,6 +111,9 @@ interface Megaron {
         tell(hearers.error, String(message.error));
         break;
       default:
+        // The files of the app have changed; applets see to it themselves.
+        if (told.app !== undefined && message?.type === 'reload') return location.reload();
+        if (heardByApp(message)) break;
         if (hearers.message.size > 0) tell(hearers.message, message);
         else if (early.length < WAITING) early.push(message);
     }
@@ -112,16 +121,14 @@ interface Megaron {
 
   addEventListener('pagehide', () => post({ type: 'megaron:leaving' }));
 
-  let told = -1;
+  let tall = -1;
   const measure = () => {
     const height = Math.ceil(document.documentElement.getBoundingClientRect().height);
-    if (height === told) return;
-    told = height;
+    if (height === tall) return;
+    tall = height;
     post({ type: 'megaron:size', height });
   };
   new ResizeObserver(measure).observe(document.documentElement);
 
   post({ type: 'megaron:hello', nonce });
 })();
-
-export {};

@@ -1,5 +1,6 @@
 // Every sentence of the page in English, by place; what varies is an argument.
 import { approvals, forms, modes } from './approvals';
+import { apps } from './apps';
 import { chat, log } from './chat';
 import { composer, connection } from './composer';
 import { docs } from './docs';
@@ -15,11 +16,13 @@ import { sessions } from './sessions';
 import { settings } from './settings';
 import { told } from './told';
 import { welcome } from './welcome';
+import { windows } from './windows';
 
 export const en = {
   /** As browsers call it, for dates and numbers. */
   language: 'en',
   approvals,
+  apps,
   chat,
   composer,
   connection,
@@ -40,4 +43,5 @@ export const en = {
   settings,
   told,
   welcome,
+  windows,
 };

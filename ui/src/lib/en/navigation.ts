@@ -17,6 +17,7 @@ export const navigation = {
     approvals: { short: 'Approvals', name: 'Approvals' },
     schedules: { short: 'Schedules', name: 'Schedules' },
     desktop: { short: 'Desktop', name: 'Desktop' },
+    apps: { short: 'Apps', name: 'Apps' },
     devices: { short: 'Devices', name: 'Devices and keys' },
     tools: { short: 'Tools', name: 'Tool servers' },
     models: { short: 'Models', name: 'Models' },

@@ -33,7 +33,10 @@ impl Connection {
 
     fn concerns(&self, news: &News) -> bool {
         match news {
-            News::Session { .. } | News::Schedules | News::AppletChanged { .. } => true,
+            News::Session { .. }
+            | News::Schedules
+            | News::AppletChanged { .. }
+            | News::AppChanged { .. } => true,
             News::AppletState { session, from, .. } => {
                 *from != Some(self.number) && (from.is_none() || *session == self.watched())
             }

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use testkit::{ScriptedModel, World, model::Script};
 use tokio::{net::TcpListener, runtime::Runtime, sync::oneshot};
 
-use super::{Ask, Socket, guest::WithGuest, mounted};
+use super::{Ask, Socket, guest::WithGuest, mounted, web::FakeWeb};
 
 pub struct House {
     pub world: World,
@@ -29,12 +29,15 @@ pub struct House {
     servers: Arc<dyn Servers>,
     /// What is found on the machine.
     pub found: Vec<Found>,
+    /// What apps reach of the internet.
+    pub web: Arc<FakeWeb>,
     server: Option<Server>,
 }
 
 /// Lives in a runtime of its own, so that it can be killed with all its tasks.
 struct Server {
     runtime: Runtime,
+    host: Arc<Host>,
     address: SocketAddr,
     sandbox: SocketAddr,
     login_url: String,
@@ -72,6 +75,7 @@ impl House {
             settings,
             servers,
             found: Vec::new(),
+            web: Arc::default(),
             server: None,
         };
         house.start().await;
@@ -103,7 +107,8 @@ impl House {
         ports.workspace = self.workspace();
         ports.models = Arc::new(WithGuest { own: ports.models, guest: self.guest.clone() });
         let (keys, settings) = (self.keys(), self.settings.clone());
-        let (caco, own) = (self.caco(), self.applets());
+        ports.web = self.web.clone();
+        let (caco, own, apps) = (self.caco(), self.applets(), self.data_dir().join("apps"));
         let servers = self.servers.clone();
         let found = self.found.clone();
         let lookout: Lookout = Arc::new(move || ready(found.clone()).boxed());
@@ -117,11 +122,15 @@ impl House {
         let started = runtime.spawn(async move {
             ports.gallery = apps::Folders::open(&[caco], own);
             let changes = ports.gallery.changes();
+            ports.cabinet = apps::Drawers::open(apps);
+            let app_changes = ports.cabinet.changes();
             let host = Host::start(ports, kernel::host::Settings::default()).await.unwrap();
             tokio::spawn(kernel::gallery::announce(changes, host.roster.clone()));
+            tokio::spawn(kernel::cabinet::announce(app_changes, host.roster.clone()));
             host.recover().await;
             host.keep_schedules();
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let kept = host.clone();
             let edge =
                 Edge::new(host, servers, keys, settings, listener, Arc::new(String::new)).unwrap();
             let frames = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -133,10 +142,15 @@ impl House {
                 edge.serve(async { drop(stopping.await) }).await.unwrap();
                 finished.send(()).ok();
             });
-            (address, sandbox, login_url)
+            (kept, address, sandbox, login_url)
         });
-        let (address, sandbox, login_url) = started.await.unwrap();
-        self.server = Some(Server { runtime, address, sandbox, login_url, stop, stopped });
+        let (host, address, sandbox, login_url) = started.await.unwrap();
+        self.server = Some(Server { runtime, host, address, sandbox, login_url, stop, stopped });
+    }
+
+    /// The house itself, for what its agents can do and its clients cannot.
+    pub fn host(&self) -> Arc<Host> {
+        self.server.as_ref().unwrap().host.clone()
     }
 
     pub fn address(&self) -> SocketAddr {

@@ -5,6 +5,7 @@ mod guest;
 mod house;
 mod mounted;
 mod socket;
+mod web;
 
 use serde_json::{Value, json};
 

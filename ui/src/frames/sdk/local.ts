@@ -20,7 +20,7 @@ export function storage(kept: Record<string, string>, keep: (items: Record<strin
       if (size() > MOST) {
         if (before === undefined) items.delete(String(name));
         else items.set(String(name), before);
-        throw new DOMException('an applet may keep 250,000 characters', 'QuotaExceededError');
+        throw new DOMException('no more than 250,000 characters can be kept', 'QuotaExceededError');
       }
       keep(Object.fromEntries(items));
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { storage } from './storage';
+import { storage } from './local';
 
 describe('what stands in for a browser’s storage', () => {
   it('behaves like it', () => {

@@ -1,0 +1,312 @@
+//! The App Protocol without I/O: one machine for a session, told what happens and saying what to do.
+//!
+//! It knows no clock: time comes with every input, and [`Machine::alarm`] says when it wants to be
+//! told of it next. What it does is a list of [`Effect`]s, to be carried out in their order.
+
+mod calls;
+mod journal;
+mod lookup;
+mod manifest;
+mod readiness;
+mod record;
+mod replay;
+mod replies;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+
+use self::{calls::Waiting, manifest::Manifest, replay::Behind, replies::Open};
+use crate::apps::{AppFact, Asked, Cause, FailedReason, Kind, Response};
+
+pub use self::{
+    journal::{Limits, Noted},
+    manifest::PATIENCE,
+    record::{Record, Shown, WindowEvent},
+};
+
+/// Somebody who shows the windows of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Connection(pub u64);
+
+impl fmt::Display for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "conn-{}", self.0)
+    }
+}
+
+/// One call of a tool, by a number of the caller's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CallId(pub u64);
+
+/// Numbers that nobody can guess.
+pub trait Chance: Send {
+    fn bits(&mut self) -> u128;
+}
+
+impl<F: FnMut() -> u128 + Send> Chance for F {
+    fn bits(&mut self) -> u128 {
+        self()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    Joined(Connection),
+    Left(Connection),
+    /// An app says that it is there.
+    Ready {
+        connection: Connection,
+        /// As the client names it.
+        window: String,
+        /// Where the client looks for windows that it names without saying where.
+        monitor: Option<String>,
+        instance: Option<String>,
+    },
+    Answered {
+        connection: Connection,
+        request: String,
+        window: Option<String>,
+        response: Response,
+    },
+    Called(Called),
+    /// Whoever made the call does not wait any longer.
+    Abandoned(CallId),
+    Window(WindowEvent),
+    /// The fact of a request could not be stored, so that it was not sent.
+    Unrecorded {
+        request: String,
+        why: String,
+    },
+    /// Only time has passed.
+    Tick,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Called {
+    pub call: CallId,
+    /// As the caller names it.
+    pub window: String,
+    pub monitor: Option<String>,
+    pub asked: Asked,
+    /// The caller's own name for a command, which is then carried out once.
+    pub key: Option<String>,
+    /// A tool, or a file that is opened.
+    pub cause: Cause,
+    /// What a model calls the call.
+    pub tool_call: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    Record(AppFact),
+    Send {
+        connection: Connection,
+        request: Outgoing,
+        /// Only once all facts before it are safe.
+        safe: bool,
+    },
+    Reply {
+        call: CallId,
+        answer: Answer,
+        safe: bool,
+    },
+    /// Something that the session should know.
+    Tell(Notice),
+    /// Something that somebody may want to read in the logs of the server.
+    Warn(String),
+}
+
+/// A request as it leaves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outgoing {
+    pub request: String,
+    /// In the words of the client that it goes to.
+    pub window: String,
+    pub asked: Asked,
+}
+
+impl Outgoing {
+    /// Whether it brings an app up to date.
+    pub fn is_replay(&self) -> bool {
+        self.request.starts_with(calls::REPLAY)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    Said {
+        window: String,
+        kind: Kind,
+        response: Response,
+    },
+    /// In the words of the protocol.
+    Refused(String),
+    /// No reply has come in time; a late one will be told.
+    Open {
+        request: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notice {
+    pub window: String,
+    pub app: Option<String>,
+    pub text: String,
+    /// Whether somebody waits for this, rather than may like to know.
+    pub awaited: bool,
+}
+
+pub struct Machine {
+    record: Record,
+    now: Timestamp,
+    chance: Box<dyn Chance>,
+    connections: BTreeSet<Connection>,
+    live: BTreeMap<String, Live>,
+    /// Calls that are not sent yet, oldest first.
+    waiting: Vec<Waiting>,
+    open: BTreeMap<String, Open>,
+    effects: Vec<Effect>,
+}
+
+/// What is true of a window only while somebody shows it.
+#[derive(Default)]
+struct Live {
+    /// Who has its app ready, the latest last.
+    ready: Vec<Registered>,
+    owner: Option<Connection>,
+    /// Set while the owner is brought up to date.
+    behind: Option<Behind>,
+    is_full: bool,
+}
+
+#[derive(Clone)]
+struct Registered {
+    connection: Connection,
+    generation: u64,
+    /// What the client calls the window.
+    name: String,
+    manifest: Told,
+    /// The request for a manifest that nobody but us waits for.
+    fetching: Option<String>,
+}
+
+/// What an app has said of itself.
+#[derive(Clone, Default)]
+enum Told {
+    #[default]
+    NotYet,
+    Manifest(Arc<Manifest>),
+    Nothing,
+}
+
+impl Live {
+    fn owner(&self) -> Option<&Registered> {
+        let owner = self.owner?;
+        self.ready.iter().find(|ready| ready.connection == owner)
+    }
+
+    fn load(&mut self, generation: u64) -> Option<&mut Registered> {
+        self.ready.iter_mut().find(|ready| ready.generation == generation)
+    }
+
+    /// What the owner has said of itself.
+    fn manifest(&self) -> Option<Arc<Manifest>> {
+        self.owner()?.manifest()
+    }
+}
+
+impl Registered {
+    fn manifest(&self) -> Option<Arc<Manifest>> {
+        match &self.manifest {
+            Told::Manifest(manifest) => Some(manifest.clone()),
+            Told::NotYet | Told::Nothing => None,
+        }
+    }
+}
+
+impl Machine {
+    /// Takes up what a session's facts add up to. Nobody can answer any more what was asked before.
+    pub fn resume(
+        record: Record,
+        chance: impl Chance + 'static,
+        now: Timestamp,
+    ) -> (Self, Vec<Effect>) {
+        let mut machine = Self {
+            now,
+            chance: Box::new(chance),
+            connections: BTreeSet::new(),
+            live: record.keys().map(|key| (key.to_owned(), Live::default())).collect(),
+            waiting: Vec::new(),
+            open: BTreeMap::new(),
+            effects: Vec::new(),
+            record,
+        };
+        for request in machine.record.unanswered() {
+            machine.note(AppFact::Failed { request, reason: FailedReason::OwnerLost });
+        }
+        let effects = std::mem::take(&mut machine.effects);
+        (machine, effects)
+    }
+
+    pub fn step(&mut self, now: Timestamp, input: Input) -> Vec<Effect> {
+        self.now = now;
+        self.expire();
+        match input {
+            Input::Joined(connection) => {
+                self.connections.insert(connection);
+            }
+            Input::Left(connection) => self.left(connection),
+            Input::Ready { connection, window, monitor, instance } => {
+                self.ready(connection, window, monitor.as_deref(), instance);
+            }
+            Input::Answered { connection, request, window, response } => {
+                self.answered(connection, request, window.as_deref(), response);
+            }
+            Input::Called(called) => self.called(called),
+            Input::Abandoned(call) => self.abandoned(call),
+            Input::Window(event) => self.seen(&event),
+            Input::Unrecorded { request, why } => self.unrecorded(&request, &why),
+            Input::Tick => (),
+        }
+        std::mem::take(&mut self.effects)
+    }
+
+    /// When it wants to be told the time.
+    pub fn alarm(&self) -> Option<Timestamp> {
+        let waiting = self.waiting.iter().filter_map(Waiting::until);
+        let behind = self.live.values().filter_map(|live| live.behind.as_ref()?.until());
+        // What is held for another reason is not set going by the clock.
+        let behind = behind.filter(|until| *until > self.now);
+        waiting.chain(self.open.values().map(Open::until)).chain(behind).min()
+    }
+
+    /// All of it that its facts say as well.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// Whether nothing would be lost but what its facts say as well.
+    pub fn is_idle(&self) -> bool {
+        self.connections.is_empty() && self.waiting.is_empty() && self.open.is_empty()
+    }
+
+    fn note(&mut self, fact: AppFact) -> Option<Noted> {
+        let noted = self.record.apply(&fact);
+        self.effects.push(Effect::Record(fact));
+        noted
+    }
+
+    fn warn(&mut self, text: impl Into<String>) {
+        self.effects.push(Effect::Warn(text.into()));
+    }
+
+    fn tell(&mut self, window: &str, text: String, awaited: bool) {
+        let app = self.record.window(window).and_then(|past| past.shown.app.clone());
+        self.effects.push(Effect::Tell(Notice { window: window.to_owned(), app, text, awaited }));
+    }
+}

@@ -1,0 +1,322 @@
+//! The task behind the App Protocol of one session.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use tokio::sync::{mpsc, oneshot};
+
+use super::{
+    Line, Wish, Wishes, Word,
+    saving::{Saving, Unsaved},
+};
+use crate::{
+    apps::{
+        AppFact, Apps,
+        protocol::{
+            Answer, CallId, Connection, Effect, Input, Limits, Machine, Notice, Outgoing, Record,
+            Shown, WindowEvent,
+        },
+    },
+    host::Host,
+    ports::{Clock, Log, StoreError},
+    update::{Entry, Fact, Message, Origin, Seq, SessionId, WhenBusy},
+    windows::{Content, Operation, Renderer, WindowChange},
+};
+
+/// How much of the log is in memory at a time.
+const PAGE: usize = 128;
+/// How soon what could not be stored or read is tried again.
+const RETRY: Duration = Duration::from_secs(5);
+
+pub(super) fn start(host: &Arc<Host>, apps: Arc<Apps>, session: SessionId) -> Wishes {
+    let (wishes, heard) = mpsc::unbounded_channel();
+    let (clock, log) = (host.ports.clock.clone(), host.ports.log.clone());
+    let host = Arc::downgrade(host);
+    let work = async move {
+        let Some((record, read)) = read(&host, &*log, session).await else {
+            return apps.leave(session);
+        };
+        let dice = clock.clone();
+        let (machine, effects) = Machine::resume(record, move || dice.bits(), clock.now());
+        let mut relay = Relay {
+            saving: Saving::new(host.clone(), session),
+            host,
+            apps,
+            session,
+            clock,
+            machine,
+            read,
+            lines: BTreeMap::new(),
+            callers: BTreeMap::new(),
+            failed: None,
+        };
+        relay.carry_out(effects);
+        relay.run(heard).await;
+    };
+    tokio::spawn(work);
+    wishes
+}
+
+struct Relay {
+    host: Weak<Host>,
+    apps: Arc<Apps>,
+    session: SessionId,
+    clock: Arc<dyn Clock>,
+    machine: Machine,
+    /// The last fact that was read from the log: what is heard again of it is not news.
+    read: Seq,
+    lines: BTreeMap<Connection, Arc<dyn Line>>,
+    callers: BTreeMap<CallId, oneshot::Sender<Answer>>,
+    saving: Saving<Held>,
+    /// When it is tried again to store what could not be.
+    failed: Option<Timestamp>,
+}
+
+/// What is said only when all before it is safe.
+enum Held {
+    Request(Connection, Outgoing),
+    Reply(CallId, Answer),
+}
+
+impl Relay {
+    async fn run(mut self, mut wishes: mpsc::UnboundedReceiver<Wish>) {
+        while !self.is_over(&wishes) {
+            if self.failed.is_none() {
+                self.saving.begin();
+            }
+            let alarm = self.machine.alarm().into_iter().chain(self.failed).min();
+            let clock = self.clock.clone();
+            let ring = async move {
+                match alarm {
+                    Some(at) => clock.until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                wish = wishes.recv() => match wish {
+                    Some(wish) => self.obey(wish),
+                    // The session is gone.
+                    None => return,
+                },
+                stored = self.saving.stored() => match stored {
+                    Ok(()) => self.release(),
+                    Err(Unsaved::Failed(why)) => self.unsaved(&why),
+                    Err(Unsaved::Gone) => return self.apps.leave(self.session),
+                },
+                () = ring => {
+                    self.failed.take_if(|at| *at <= self.clock.now());
+                    self.step(Input::Tick);
+                }
+            }
+        }
+    }
+
+    /// Whether nobody is left, and nobody can come any more: then the next begins another.
+    fn is_over(&self, wishes: &mpsc::UnboundedReceiver<Wish>) -> bool {
+        let is_idle = self.machine.is_idle() && self.callers.is_empty() && self.saving.is_done();
+        is_idle && self.apps.leave_if(self.session, || wishes.is_empty())
+    }
+
+    fn obey(&mut self, wish: Wish) {
+        let input = match wish {
+            Wish::Join { connection, line } => {
+                self.lines.insert(connection, line);
+                Input::Joined(connection)
+            }
+            Wish::Leave(connection) => {
+                self.lines.remove(&connection);
+                Input::Left(connection)
+            }
+            Wish::Ready { connection, window, monitor, instance } => {
+                Input::Ready { connection, window, monitor, instance }
+            }
+            Wish::Answered { connection, request, window, response } => {
+                Input::Answered { connection, request, window, response }
+            }
+            Wish::Call { called, reply } => {
+                self.callers.insert(called.call, reply);
+                Input::Called(called)
+            }
+            Wish::Abandon(call) => {
+                self.callers.remove(&call);
+                Input::Abandoned(call)
+            }
+            Wish::Heard(entries) => return self.heard(&entries),
+        };
+        self.step(input);
+    }
+
+    fn heard(&mut self, entries: &[Arc<Entry>]) {
+        let read = self.read;
+        for entry in entries.iter().filter(|entry| entry.seq > read) {
+            if let Some(event) = event(&entry.fact, self.machine.record()) {
+                self.step(Input::Window(event));
+            }
+        }
+    }
+
+    fn step(&mut self, input: Input) {
+        let effects = self.machine.step(self.clock.now(), input);
+        self.carry_out(effects);
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Record(fact) => self.saving.note(fact),
+                Effect::Send { connection, request, safe: true } => {
+                    self.saving.hold(Held::Request(connection, request));
+                }
+                Effect::Send { connection, request, safe: false } => self.send(connection, request),
+                Effect::Reply { call, answer, safe: true } => {
+                    self.saving.hold(Held::Reply(call, answer));
+                }
+                Effect::Reply { call, answer, safe: false } => self.reply(call, answer),
+                Effect::Tell(notice) => self.tell(notice),
+                Effect::Warn(text) => tracing::warn!(session = %self.session, "{text}"),
+            }
+        }
+        self.release();
+    }
+
+    /// Says what has become safe to say.
+    fn release(&mut self) {
+        while let Some(held) = self.saving.freed() {
+            match held {
+                Held::Request(connection, request) => self.send(connection, request),
+                Held::Reply(call, answer) => self.reply(call, answer),
+            }
+        }
+    }
+
+    /// Nothing is sent that is not on record. What has happened is told, for it has.
+    fn unsaved(&mut self, why: &str) {
+        tracing::error!(session = %self.session, why, "cannot record what happens in apps");
+        self.failed = Some(self.clock.now() + RETRY);
+        let mut replays = Vec::new();
+        loop {
+            let given_up = self.saving.give_up();
+            if given_up.is_empty() {
+                break;
+            }
+            for held in given_up {
+                match held {
+                    Held::Request(connection, request) if request.is_replay() => {
+                        replays.push(Held::Request(connection, request));
+                    }
+                    Held::Request(_, Outgoing { request, .. }) => {
+                        self.step(Input::Unrecorded { request, why: why.to_owned() });
+                    }
+                    Held::Reply(call, answer) => self.reply(call, answer),
+                }
+            }
+        }
+        // An app that is brought up to date waits, rather than miss all that it lacks.
+        replays.into_iter().for_each(|replay| self.saving.hold(replay));
+    }
+
+    fn send(&self, connection: Connection, request: Outgoing) {
+        if let Some(line) = self.lines.get(&connection) {
+            line.tell(Word::Request(request));
+        }
+    }
+
+    fn reply(&mut self, call: CallId, answer: Answer) {
+        if let Some(reply) = self.callers.remove(&call) {
+            // Who asked may have left.
+            reply.send(answer).ok();
+        }
+    }
+
+    /// Brings the agent what it waits for; what it may only like to know, it is told in its next turn.
+    fn tell(&mut self, Notice { window, app, text, awaited }: Notice) {
+        if !awaited {
+            let (app_id, content, instructions) = (app, text, None);
+            let inform = true;
+            let fact = AppFact::Interaction { window, content, instructions, app_id, inform };
+            return self.saving.note(fact);
+        }
+        let Some(host) = self.host.upgrade() else { return };
+        let session = self.session;
+        let id = app.unwrap_or_else(|| window.clone());
+        let origin = Origin::App { id, window: Some(window) };
+        let message = Message { origin, ..Message::from_user(text) };
+        tokio::spawn(async move {
+            if let Err(error) = host.post(session, message, WhenBusy::Queue).await {
+                tracing::warn!(%session, %error, "cannot tell what has become of an app");
+            }
+        });
+    }
+}
+
+/// What the log says, and up to where it was read. None if there is nothing to be read any more.
+async fn read(host: &Weak<Host>, log: &dyn Log, session: SessionId) -> Option<(Record, Seq)> {
+    loop {
+        let from = host.upgrade()?.roster.get(session)?.windows_from;
+        match fold(log, session, from).await {
+            Ok(read) => return Some(read),
+            Err(error) => {
+                tracing::error!(%session, %error, "cannot read what happened in apps");
+                tokio::time::sleep(RETRY).await;
+            }
+        }
+    }
+}
+
+async fn fold(
+    log: &dyn Log,
+    session: SessionId,
+    from: Option<Seq>,
+) -> Result<(Record, Seq), StoreError> {
+    let mut record = Record::new(Limits::default());
+    let Some(mut read) = from.map(Seq::before) else { return Ok((record, Seq::default())) };
+    loop {
+        let page = log.read(session, read, PAGE).await?;
+        let Some(newest) = page.last() else { return Ok((record, read)) };
+        read = newest.seq;
+        for entry in &page {
+            match &entry.fact {
+                Fact::App(fact) => drop(record.apply(fact)),
+                fact => {
+                    if let Some(event) = event(fact, &record) {
+                        record.seen(&event);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a fact says of a window to the apps in it.
+fn event(fact: &Fact, record: &Record) -> Option<WindowEvent> {
+    match fact {
+        Fact::WindowOpened(window) => {
+            let shown = Shown { app: window.app.clone(), ..shown(&window.content) };
+            Some(WindowEvent::Opened { window: window.key(), shown })
+        }
+        Fact::WindowChanged { window, change, .. } => {
+            let shown = match change {
+                WindowChange::Content { content } => shown(content),
+                WindowChange::Updated { operation: Operation::Replace { data } } => {
+                    record.window(window)?.shown.frame.as_ref()?;
+                    let content = Content { renderer: Renderer::Iframe, data: data.clone() };
+                    shown(&content.checked().ok()?)
+                }
+                _ => return None,
+            };
+            Some(WindowEvent::Changed { window: window.clone(), shown })
+        }
+        Fact::WindowClosed { window, .. } => Some(WindowEvent::Closed { window: window.clone() }),
+        _ => None,
+    }
+}
+
+fn shown(content: &Content) -> Shown {
+    let is_frame = content.renderer == Renderer::Iframe;
+    let frame = is_frame.then(|| content.data.clone());
+    Shown { frame, app: content.app().map(str::to_owned) }
+}

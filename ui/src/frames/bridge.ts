@@ -1,0 +1,131 @@
+// Between the server and the apps in windows: each request to the frame it is for, each answer back. It keeps no time and decides nothing.
+import { written } from './limits';
+import type { AppRequest } from './windows';
+
+interface Asked {
+  key: string;
+  kind: AppRequest['kind'];
+}
+
+interface Mounted {
+  post(message: unknown): void;
+  /** Whether its app has registered, and as what. */
+  ready: boolean;
+  instance: unknown;
+}
+
+const ANSWERS: Record<string, { kind: AppRequest['kind']; field: 'manifest' | 'data' | 'result' }> = {
+  'yaar:app-manifest-response': { kind: 'manifest', field: 'manifest' },
+  'yaar:app-query-response': { kind: 'query', field: 'data' },
+  'yaar:app-command-response': { kind: 'command', field: 'result' },
+};
+
+export class Bridge {
+  private frames = new Map<string, Mounted>();
+  private asked = new Map<string, Asked>();
+
+  /**
+   * @param send passes a frame to the server
+   * @param knows whether there is such a window
+   * @param newKey names a message
+   */
+  constructor(
+    private send: (frame: object) => void,
+    private knows: (key: string) => boolean,
+    private newKey: () => string,
+  ) {}
+
+  /** The frame of a window is there. Gives back how it goes. */
+  mount(key: string, post: (message: unknown) => void): () => void {
+    const mounted = { post, ready: false, instance: undefined };
+    this.frames.set(key, mounted);
+    return () => {
+      if (this.frames.get(key) !== mounted) return;
+      this.frames.delete(key);
+      for (const [requestId, asked] of this.asked) if (asked.key === key) this.asked.delete(requestId);
+    };
+  }
+
+  /** There is a new connection, which knows of no app yet. */
+  again() {
+    this.asked.clear();
+    for (const [key, frame] of this.frames) if (frame.ready) this.announce(key, frame);
+  }
+
+  /** The server asks something of the app in a window. */
+  request(requestId: string, windowId: string, request: AppRequest) {
+    const frame = this.frames.get(windowId);
+    if (!frame) {
+      const error = this.knows(windowId) ? 'No iframe found in window' : 'Window element not found';
+      return this.respond(requestId, windowId, { kind: request.kind, error });
+    }
+    this.asked.set(requestId, { key: windowId, kind: request.kind });
+    const { kind, ...what } = request;
+    frame.post({ type: `yaar:app-${kind}-request`, requestId, ...what });
+  }
+
+  /** Whether a message answers what was asked of this window. */
+  awaits(key: string, message: unknown): boolean {
+    const { requestId } = fieldsOf(message);
+    return typeof requestId === 'string' && this.asked.get(requestId)?.key === key;
+  }
+
+  /** The app in a window said something; whoever calls has made sure that it is from there. */
+  heard(key: string, message: unknown) {
+    const fields = fieldsOf(message);
+    const { type } = fields;
+    if (type === 'yaar:app-ready') return this.registered(key, fields.instance);
+    if (type === 'yaar:app-interaction') return this.interacted(key, fields);
+    if (typeof type === 'string' && type.startsWith('yaar:app-')) this.answered(key, type, fields);
+  }
+
+  /** A window is being closed; its app may want to know. */
+  closing(key: string) {
+    this.frames.get(key)?.post({ type: 'yaar:app-close' });
+  }
+
+  private registered(key: string, instance: unknown) {
+    const frame = this.frames.get(key);
+    if (!frame) return;
+    frame.ready = true;
+    frame.instance = instance;
+    this.announce(key, frame);
+  }
+
+  private announce(windowId: string, { instance }: Mounted) {
+    const more = typeof instance === 'string' ? { instance } : {};
+    this.send({ type: 'APP_PROTOCOL_READY', windowId, ...more });
+  }
+
+  private interacted(windowId: string, { content, instructions, toMonitor, inform }: Record<string, unknown>) {
+    if (typeof content !== 'string' || content === '') return;
+    const texts = Object.entries({ instructions, toMonitor }).filter(([, value]) => typeof value === 'string');
+    const more = { ...Object.fromEntries(texts), ...(inform === true ? { inform } : {}) };
+    const messageId = this.newKey();
+    this.send({ type: 'WINDOW_MESSAGE', messageId, windowId, content, origin: 'app', ...more });
+  }
+
+  private answered(key: string, type: string, fields: Record<string, unknown>) {
+    const requestId = String(fields.requestId);
+    const asked = this.asked.get(requestId);
+    // What nobody asked this window for is nothing.
+    if (asked?.key !== key) return;
+    this.asked.delete(requestId);
+    const known = Object.hasOwn(ANSWERS, type) ? ANSWERS[type] : undefined;
+    if (!known) return this.respond(requestId, key, { kind: asked.kind, error: `Unknown response type: ${type}` });
+    const { kind, field } = known;
+    const { error } = fields;
+    const value = fields[field] === undefined ? {} : { [field]: fields[field] };
+    const response = { kind, ...value, ...(error ? { error } : {}) };
+    const text = written(response);
+    this.respond(requestId, key, 'error' in text ? { kind, error: text.error } : response);
+  }
+
+  private respond(requestId: string, windowId: string, response: object) {
+    this.send({ type: 'APP_PROTOCOL_RESPONSE', requestId, windowId, response });
+  }
+}
+
+function fieldsOf(message: unknown): Record<string, unknown> {
+  return typeof message === 'object' && message !== null ? (message as Record<string, unknown>) : {};
+}

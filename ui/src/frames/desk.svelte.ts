@@ -1,0 +1,102 @@
+// What the server knows of the windows of the session on show: listens to what becomes of them, and speaks for the apps in them.
+import * as api from '../lib/api';
+import { Bridge } from './bridge';
+import type { AppEnd } from './line';
+import { applied, keyOf, replaced, type Action, type DesktopFrame, type Windows } from './windows';
+
+export interface Around {
+  /** Other windows are there than before. */
+  changed(keys: string[]): void;
+  /** A window is to be seen. */
+  focused(key: string): void;
+}
+
+export class Desk {
+  windows = $state.raw<Windows>(new Map());
+  private session = '';
+  /** The session that the server tells of. */
+  private joined = '';
+  /** Whether all windows are about to be told. */
+  private snapshot = false;
+  /** Being closed: told of once more, they are passed over. */
+  private closing = new Set<string>();
+  private bridge: Bridge;
+
+  constructor(
+    private pass: (text: string) => boolean,
+    private around: Around,
+  ) {
+    this.bridge = new Bridge(
+      (frame) => void this.pass(JSON.stringify(frame)),
+      (key) => this.windows.has(key),
+      api.newKey,
+    );
+  }
+
+  /** Asks to be told of windows, from now on and for whatever session this connection follows. */
+  join() {
+    this.joined = '';
+    this.pass(JSON.stringify({ type: 'SUBSCRIBE_MONITOR' }));
+  }
+
+  turn(session: string) {
+    this.session = session;
+    this.joined = '';
+    this.windows = new Map();
+    this.closing.clear();
+  }
+
+  heard(frame: DesktopFrame) {
+    if (frame.type === 'CONNECTION_STATUS') return this.begin(frame.sessionId, frame.windows ?? 0);
+    if (this.joined === '' || this.joined !== this.session) return;
+    if (frame.type === 'ACTIONS') this.act(frame.actions, frame.monitorId);
+    if (frame.type === 'APP_PROTOCOL_REQUEST') this.bridge.request(frame.requestId, frame.windowId, frame.request);
+  }
+
+  /** The frame of a window is there, and can be spoken with. */
+  attach(key: string, ask: (message: unknown) => void): AppEnd & { end(): void } {
+    const end = this.bridge.mount(key, ask);
+    return {
+      end,
+      awaits: (message) => this.bridge.awaits(key, message),
+      heard: (message) => this.bridge.heard(key, message),
+    };
+  }
+
+  /** Closes a window here and for everybody else. */
+  close(key: string) {
+    this.bridge.closing(key);
+    this.closing.add(key);
+    this.become(new Map([...this.windows].filter(([name]) => name !== key)));
+    api
+      .closeWindow(this.session, key)
+      .finally(() => this.closing.delete(key))
+      // It is there still, and told of again.
+      .catch(() => this.join());
+  }
+
+  private begin(sessionId: string, windows: number) {
+    this.joined = sessionId;
+    if (sessionId !== this.session) return;
+    this.snapshot = windows > 0;
+    if (windows === 0) this.become(new Map());
+    this.bridge.again();
+  }
+
+  private act(actions: Action[], monitorId: string | undefined) {
+    const { snapshot } = this;
+    this.snapshot = false;
+    if (snapshot) return this.become(replaced(this.windows, actions));
+    let { windows } = this;
+    for (const action of actions) windows = applied(windows, action, monitorId);
+    this.become(windows);
+    const seen = actions.filter(({ type }) => type === 'window.focus' || type === 'window.create');
+    for (const { windowId, monitorId: own } of seen) this.around.focused(keyOf(windowId, own ?? monitorId));
+  }
+
+  private become(windows: Windows) {
+    const left = [...windows].filter(([key]) => !this.closing.has(key));
+    this.windows = new Map(left);
+    this.around.changed(left.map(([key]) => key));
+  }
+}
