@@ -292,7 +292,9 @@ impl Story {
             "what is stored is what the facts add up to"
         );
         let mut windows = Windows::default();
-        log.iter().for_each(|entry| windows.apply(entry));
+        for entry in &log {
+            windows.apply(entry);
+        }
         let open = host.windows(self.id).await.unwrap();
         assert_eq!(*open, windows, "windows are what the facts add up to");
         assert!(!state.is_unfinished(), "nothing is left undone");
