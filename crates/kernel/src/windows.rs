@@ -112,7 +112,7 @@ impl Windows {
     }
 
     /// The oldest fact that all but this one are built from.
-    fn from_without(&self, key: &str) -> Option<Seq> {
+    fn left_without(&self, key: &str) -> Option<Seq> {
         let others = self.open.iter().filter(|(other, _)| *other != key);
         others.map(|(_, pane)| pane.since).min()
     }

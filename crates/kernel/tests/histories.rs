@@ -14,6 +14,7 @@ use kernel::{
     state::State,
     toolbox::{Caller, Risk},
     update::{Amendment, Entry, Fact, Failure, Message, Origin, Seq, SessionId, WhenBusy},
+    windows::{By, Content, Named, Opening, Renderer, WindowChange, Windows, Wish},
 };
 use proptest::{collection::vec, prelude::*};
 use serde_json::json;
@@ -47,6 +48,8 @@ enum Act {
     Rename,
     Compact,
     Observe,
+    /// Something is done with a window.
+    Arrange(Wish),
     /// A listener comes, from a point in the past.
     Follow {
         after: u64,
@@ -73,12 +76,27 @@ fn act() -> impl Strategy<Value = Act> {
         1 => Just(Act::Rename),
         1 => Just(Act::Compact),
         1 => Just(Act::Observe),
+        2 => wish().prop_map(Act::Arrange),
         2 => (0..40_u64).prop_map(|after| Act::Follow { after }),
         2 => Just(Act::Listen),
         5 => (1..5_u8).prop_map(Act::Yield),
         5 => (1..40_u8).prop_map(Act::Yield),
         1 => any::<bool>().prop_map(Act::DiskFull),
         1 => Just(Act::Crash),
+    ]
+}
+
+fn wish() -> impl Strategy<Value = Wish> {
+    let window = || prop_oneof![Just("a"), Just("b")];
+    let change = prop_oneof![Just(WindowChange::Minimised), Just(WindowChange::Focused)];
+    let shown = || Content { renderer: Renderer::Text, data: json!("words") };
+    prop_oneof![
+        window().prop_map(move |id| Wish::Open(Box::new(Opening::new(id, "t", shown())))),
+        (window(), change).prop_map(|(window, change)| Wish::Change {
+            window: Named::new(window),
+            changes: vec![change],
+        }),
+        window().prop_map(|window| Wish::Close { window: Named::new(window) }),
     ]
 }
 
@@ -220,6 +238,7 @@ impl Story {
             }
             Act::Compact => drop(host.compact(self.id).await),
             Act::Observe => drop(host.observe(self.id).await),
+            Act::Arrange(wish) => drop(host.arrange(self.id, wish, By::Person).await),
             Act::Follow { after } => {
                 if let Ok(feed) = host.feed(self.id, Some(Seq(after))).await {
                     listeners.push(Listener { feed, heard: Vec::new() });
@@ -259,7 +278,7 @@ impl Story {
         }
     }
 
-    async fn check(&self) {
+    async fn check(&self, host: &Host) {
         let log = self.world.store.read(self.id, Seq(0), 1_000_000).await.unwrap();
         history::check(&log).unwrap();
         let mut state = State::default();
@@ -272,6 +291,12 @@ impl Story {
             [(self.id, state.clone())],
             "what is stored is what the facts add up to"
         );
+        let mut windows = Windows::default();
+        for entry in &log {
+            windows.apply(entry);
+        }
+        let open = host.windows(self.id).await.unwrap();
+        assert_eq!(*open, windows, "windows are what the facts add up to");
         assert!(!state.is_unfinished(), "nothing is left undone");
         assert_eq!(state.questions, [], "nor unanswered");
         let started = log.iter().filter(|it| matches!(it.fact, Fact::ToolStarted { .. })).count();
@@ -325,7 +350,7 @@ proptest! {
                 host.cancel(id).await.unwrap();
                 tokio::task::yield_now().await;
             }
-            story.check().await;
+            story.check(&host).await;
         });
     }
 }

@@ -96,9 +96,7 @@ impl Reader {
             Fact::TaskMoved(task) => {
                 rule(self.task == Some(task.id), "only an open task moves")?;
             }
-            Fact::TaskClosed { task, .. } => {
-                rule(self.task.take() == Some(*task), "only an open task closes")?;
-            }
+            Fact::TaskClosed { task, .. } => self.close_task(*task)?,
             Fact::CompactionStarted => {
                 rule(!self.compacting, "compactions do not overlap")?;
                 self.compacting = true;
@@ -147,16 +145,24 @@ impl Reader {
                 rule(self.queued.remove(queued), "only what waits is called off")?;
             }
             Fact::WindowOpened(window) => drop(self.windows.insert(window.key())),
-            Fact::WindowChanged { window, .. } => {
-                rule(self.windows.contains(window), "only an open window changes")?;
-            }
-            Fact::WindowClosed { window, .. } => {
-                rule(self.windows.remove(window), "only an open window closes")?;
-            }
+            Fact::WindowChanged { window, .. } => self.change_window(window)?,
+            Fact::WindowClosed { window, .. } => self.close_window(window)?,
             Fact::Rewound { before, .. } => self.rewind(*before)?,
             Fact::TurnEnded(_) => self.end()?,
         }
         Ok(())
+    }
+
+    fn close_task(&mut self, task: Uuid) -> Result<(), &'static str> {
+        rule(self.task.take() == Some(task), "only an open task closes")
+    }
+
+    fn change_window(&self, window: &str) -> Result<(), &'static str> {
+        rule(self.windows.contains(window), "only an open window changes")
+    }
+
+    fn close_window(&mut self, window: &str) -> Result<(), &'static str> {
+        rule(self.windows.remove(window), "only an open window closes")
     }
 
     fn rewind(&mut self, before: Seq) -> Result<(), &'static str> {

@@ -167,6 +167,7 @@ async fn an_applet_reads_what_every_applet_may_and_nothing_else() {
         ("POST", "api/socket-token".into()),
         ("POST", "api/frames".into()),
         ("GET", "api/log".into()),
+        ("POST", "api/windows".into()),
         ("GET", "api/mcp/servers".into()),
         ("GET", "api/openapi.json".into()),
         ("GET", "api/%70references".into()),

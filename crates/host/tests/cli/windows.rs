@@ -24,7 +24,7 @@ fn a_window_that_a_model_opens_outlives_the_server() {
         r##"/tool window_update {"windowId":"note","operation":"append","content":"\nmore"}"##;
     for (prompt, said) in [
         (update, "The window \"note\" is changed."),
-        (r#"/tool window_list {"windowId":"note"}"#, r##""content": "# hi\nmore""##),
+        (r#"/tool window_list {"windowId":"note"}"#, r#""renderer": "markdown""#),
         (r#"/tool window_close {"windowId":"note"}"#, "The window \"note\" is closed."),
         ("/tool window_list {}", "No window is open."),
         (r#"/tool window_close {"windowId":"note"}"#, "Window \"note\" not found."),

@@ -265,7 +265,7 @@ impl Machine {
                 self.ready(connection, window, monitor.as_deref(), instance);
             }
             Input::Answered { connection, request, window, response } => {
-                self.answered(connection, request, window.as_deref(), response);
+                self.answered(connection, &request, window.as_deref(), &response);
             }
             Input::Called(called) => self.called(called),
             Input::Abandoned(call) => self.abandoned(call),

@@ -81,8 +81,7 @@ pub fn cut(mut text: String, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text };
     let whole = text.len().div_ceil(1024);
     text.truncate(end);
-    text.push_str(&format!("\n... (truncated, {whole}KB total)"));
-    text
+    text + &format!("\n... (truncated, {whole}KB total)")
 }
 
 #[cfg(test)]

@@ -29,7 +29,9 @@ impl Desk {
             let page = self.ports.log.read(self.id, after, PAGE).await?;
             let Some(newest) = page.last() else { break };
             after = newest.seq;
-            page.iter().for_each(|entry| windows.apply(entry));
+            for entry in &page {
+                windows.apply(entry);
+            }
         }
         Ok(windows)
     }

@@ -116,7 +116,7 @@ impl Windows {
             Wish::Change { window, changes } => self.decide_changes(&window, changes, by),
             Wish::Close { window: Named { name, monitor } } => {
                 let window = self.find(&name, monitor.as_deref())?.window.key();
-                let (left, by) = (self.from_without(&window), by.clone());
+                let (left, by) = (self.left_without(&window), by.clone());
                 let facts = vec![Fact::WindowClosed { window: window.clone(), by, left }];
                 Ok(Decision { window, facts })
             }

@@ -235,7 +235,9 @@ impl World {
             Machine::resume(record, chance(u128::from(self.next()) << 64), self.now);
         self.machine = machine;
         self.waiting.clear();
-        self.pages.iter_mut().for_each(|page| page.connection = None);
+        for page in &mut self.pages {
+            page.connection = None;
+        }
         self.carry_out(effects);
     }
 
@@ -336,11 +338,13 @@ fn to_be_told(carried_out: &[(String, u64, Keep)]) -> BTreeMap<String, Vec<u64>>
     for (index, (command, id, keep)) in carried_out.iter().enumerate() {
         let later =
             |(other, _, keep): &(String, u64, Keep)| other == command && *keep == Keep::Last;
-        match keep {
-            Keep::Always => told.entry(command.clone()).or_default().push(*id),
-            Keep::Last if carried_out[index + 1..].iter().any(later) => (),
-            Keep::Last => told.entry(command.clone()).or_default().push(*id),
-            Keep::Never => (),
+        let counts = match keep {
+            Keep::Always => true,
+            Keep::Last => !carried_out[index + 1..].iter().any(later),
+            Keep::Never => false,
+        };
+        if counts {
+            told.entry(command.clone()).or_default().push(*id);
         }
     }
     told
@@ -360,7 +364,9 @@ proptest! {
         let expected = to_be_told(&carried_out);
 
         // A document that loads now is told all that counts, in order, and nothing else.
-        (0..PAGES).for_each(|page| world.join(page));
+        for page in 0..PAGES {
+            world.join(page);
+        }
         world.settle();
         world.load(0);
         world.settle();

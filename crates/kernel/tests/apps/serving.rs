@@ -345,3 +345,31 @@ async fn a_query_waits_for_no_disk_and_a_command_does() {
     assert_eq!(tab.done(json!("done")).await, add(1));
     assert_eq!(asking.await.unwrap(), Ok("\"done\"".into()));
 }
+
+#[tokio::test]
+async fn what_failed_when_an_app_loaded_anew_is_kept_for_the_next_turn() {
+    let world = World::new([]);
+    let host = Host::start(world.ports(), Settings::default()).await.unwrap();
+    let session = docked(&host).await;
+    let mut tab = Tab::open(&world, &host, session);
+    tab.load("a").await;
+    let (told, _) = tokio::join!(ask(&host, session, add(1)), tab.done(json!(1)));
+    assert_eq!(told, Ok("1".into()));
+    tab.load("b").await;
+    let asked = tab.asked().await;
+    tab.answer(&asked, Response::error(Kind::Command, "full"));
+    // When this is told, all before it is on record.
+    let (told, _) = tokio::join!(ask(&host, session, add(2)), tab.done(json!(2)));
+    assert_eq!(told, Ok("2".into()));
+    let note = AppFact::Interaction {
+        window: "monitor-0/dock".into(),
+        content:
+            "The app in window \"monitor-0/dock\" has loaded anew. 1 of the 1 commands that it \
+                  was given again have failed:\n1: full"
+                .into(),
+        instructions: None,
+        app_id: Some("counter".into()),
+        inform: true,
+    };
+    assert!(facts(&world, session).await.contains(&note));
+}

@@ -204,7 +204,7 @@ impl Scene {
     pub fn restart(&mut self) {
         let record = rebuilt(&self.kept, self.limits);
         assert_eq!(self.machine.record(), &record, "what the log says");
-        let start = self.names.len() as u128 + 1000 * self.calls as u128;
+        let start = u128::from(self.calls) << 64;
         let (machine, effects) = Machine::resume(record, chance(start), self.now);
         self.machine = machine;
         assert_eq!(self.tell(effects), Vec::<String>::new());

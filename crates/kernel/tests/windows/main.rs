@@ -64,6 +64,8 @@ async fn window_facts(world: &World, id: SessionId) -> Vec<Fact> {
 async fn read_again(world: &World, host: &Host, id: SessionId) -> Windows {
     let mut windows = Windows::default();
     let Some(from) = host.roster.get(id).unwrap().windows_from else { return windows };
-    log(world, id).await.iter().filter(|it| it.seq >= from).for_each(|it| windows.apply(it));
+    for entry in log(world, id).await.iter().filter(|entry| entry.seq >= from) {
+        windows.apply(entry);
+    }
     windows
 }

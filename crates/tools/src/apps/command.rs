@@ -32,7 +32,7 @@ pub struct Input {
     /// What the command takes, as the manifest says.
     #[schemars(with = "Option<Map<String, Value>>")]
     params: Option<Value>,
-    /// In place of `windowId` and `command`: yaar://{monitor}/{window}/commands/{name}.
+    /// In place of `windowId` and `command`: `yaar://{monitor}/{window}/commands/{name}`.
     #[schemars(with = "Option<String>")]
     uri: Option<Value>,
     /// A name of your own for this command. Called again with the same name and params, it is not run

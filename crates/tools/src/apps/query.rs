@@ -30,8 +30,8 @@ pub struct Input {
     /// Which state to read. "manifest" lists all state keys and commands.
     #[schemars(with = "Option<String>")]
     state_key: Option<Value>,
-    /// In place of both: yaar://{monitor}/{window}/state/{key}, or yaar://{monitor}/{window} for the
-    /// manifest.
+    /// In place of both: `yaar://{monitor}/{window}/state/{key}`, or `yaar://{monitor}/{window}` for
+    /// the manifest.
     #[schemars(with = "Option<String>")]
     uri: Option<Value>,
 }

@@ -364,6 +364,7 @@ impl Machine {
             cause: letter.cause,
             sent: self.now,
             patience: letter.patience,
+            keep: letter.keep,
             is_late: false,
             callers: Vec::new(),
             tool_call: letter.tool_call,

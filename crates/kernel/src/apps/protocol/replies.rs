@@ -21,6 +21,8 @@ pub(super) struct Open {
     pub cause: Cause,
     pub sent: Timestamp,
     pub patience: Duration,
+    /// Whether it is kept, as far as that was known.
+    pub keep: Keep,
     /// Its time is up, and it may have an outcome all the same.
     pub is_late: bool,
     pub callers: Vec<Caller>,
@@ -56,11 +58,11 @@ impl Machine {
     pub(super) fn answered(
         &mut self,
         connection: Connection,
-        request: String,
+        request: &str,
         window: Option<&str>,
-        response: Response,
+        response: &Response,
     ) {
-        let why = match self.open.get(&request) {
+        let why = match self.open.get(request) {
             None => "no such request is open",
             Some(open) if open.at.is_none_or(|(asked, _)| asked != connection) => {
                 "it was asked of another connection"
@@ -70,12 +72,12 @@ impl Machine {
             }
             Some(_) => return self.accept(request, response),
         };
-        let (connection, request) = (connection.to_string(), Some(request));
+        let (connection, request) = (connection.to_string(), Some(request.to_owned()));
         self.note(AppFact::Rejected { connection, request, why: why.to_owned() });
     }
 
-    fn accept(&mut self, request: String, response: Response) {
-        let Some(open) = self.open.remove(&request) else { return };
+    fn accept(&mut self, request: &str, response: &Response) {
+        let Some(open) = self.open.remove(request) else { return };
         let elapsed = self.now.duration_since(open.sent).as_millis();
         let mut kept = response.clone();
         if open.cause == Cause::Replay {
@@ -83,30 +85,27 @@ impl Machine {
             kept.value = None;
         }
         let fact = AppFact::Response {
-            request: request.clone(),
+            request: request.to_owned(),
             response: kept,
             elapsed_ms: u64::try_from(elapsed).unwrap_or_default(),
             late: open.is_late,
-            keep: self.keep(&open).filter(|keep| *keep != Keep::Always),
+            keep: self.keep(&open).filter(|keep| *keep != open.keep),
         };
         let noted = self.note(fact);
         if noted == Some(Noted::Full) {
             self.tell_full(&open.window);
         }
         match (&open.asked, open.cause) {
-            (Asked::Manifest, _) => self.introduced(&request, &open, &response),
+            (Asked::Manifest, _) => self.introduced(request, &open, response),
             (_, Cause::Replay) => {
-                let failed = match texts::result(Kind::Command, &response) {
-                    Ok(_) => None,
-                    Err(text) => Some(text),
-                };
-                self.stepped(&request, &open.window, failed);
+                let failure = texts::result(Kind::Command, response).err();
+                self.stepped(request, &open.window, failure);
             }
-            _ => self.wonder(&open, &response),
+            _ => self.wonder(&open, response),
         }
         let (kind, window) = (open.asked.kind(), open.window.clone());
         if open.is_late {
-            self.tell_late(&request, &open, &response);
+            self.tell_late(request, &open, response);
         }
         for caller in open.callers {
             let (window, response) = (window.clone(), response.clone());

@@ -216,7 +216,9 @@ impl Relay {
             }
         }
         // An app that is brought up to date waits, rather than miss all that it lacks.
-        replays.into_iter().for_each(|replay| self.saving.hold(replay));
+        for replay in replays {
+            self.saving.hold(replay);
+        }
     }
 
     fn send(&self, connection: Connection, request: Outgoing) {
