@@ -126,6 +126,7 @@ pub struct Removed {
 }
 
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase")]
 pub struct Wanted {
     /// What it shall be called, if not what the archive says.
