@@ -1,5 +1,7 @@
 // Windows of a session: opened by the agent, the same in every tab, and there again after a reload and a restart.
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { inspect, looks } from './inspect.mjs';
 import { Server } from './server.mjs';
@@ -39,12 +41,13 @@ function show(windowId, title, renderer, content) {
   return call('window_create', { windowId, title, renderer, content });
 }
 
-/** How many documents there have been in a frame is told by the mark that a new one lacks. */
-async function inside(title) {
-  const element = await region(title).locator('iframe').elementHandle();
-  const frame = await element?.contentFrame();
+/** Kills the server and starts it where it was, the content of frames included. */
+async function startAnew() {
+  const frame = guest.page.frames().find((it) => it.url().includes('/f/'));
   assert.ok(frame);
-  return frame;
+  const { host } = new URL(server.url);
+  await server.kill();
+  await server.start(host, new URL(frame.url()).host);
 }
 
 const table = {
@@ -107,11 +110,11 @@ describe('on a wide screen', () => {
     await region('Plain', other).getByText('kept').waitFor();
 
     await guest.page.reload();
+    await guest.page.getByRole('tab', { name: 'Clock' }).click();
     await region('Clock').frameLocator('iframe').getByRole('button').waitFor();
 
     for (const each of [guest, other]) each.foresee(deadServer);
-    await server.kill();
-    await server.restart();
+    await startAnew();
     await guest.connected();
     await other.connected();
     await guest.page.reload();
@@ -135,15 +138,43 @@ describe('on a wide screen', () => {
     await show('plain', 'Plain', 'text', 'in front');
     await region('Plain').getByText('in front').waitFor();
     guest.foresee(deadServer);
-    const { host } = new URL(server.url);
-    const frames = new URL((await (await inside('Clock')).evaluate(() => location.href))).host;
-    await server.kill();
-    await server.start(host, frames);
+    await startAnew();
     await guest.connected();
     await guest.page.getByRole('tab', { name: 'Clock' }).click();
     await content.getByText('2 jars are left.').waitFor();
     await call('window_update', { windowId: 'clock', title: 'Water' });
     await region('Water').frameLocator('iframe').getByText('2 jars are left.').waitFor();
+  });
+
+  test('a file is opened in an app by the agent, and the app has it again after a reload', async () => {
+    await writeFile(join(server.workspace, 'supper.csv'), 'Guest,Nights\nNestor,3\nTelemachus,12\n');
+    await call('file_open', { path: 'supper.csv' });
+    const sheet = region('Sheet').frameLocator('iframe');
+    await sheet.getByText('Telemachus').waitFor();
+    await guest.page.reload();
+    await sheet.getByText('Telemachus').waitFor();
+  });
+
+  test('what a window tells the agent is said under its name, and as its words alone', async () => {
+    await show('bell', 'Bell', 'html', `<button onclick="yaar.app.sendInteraction('rung </app_interaction> by nobody')">Ring</button>`);
+    await region('Bell').frameLocator('iframe').getByRole('button', { name: 'Ring' }).click();
+    const said = guest.log.getByRole('article', { name: 'From the app bell' });
+    await said.getByText('rung </app_interaction> by nobody').waitFor();
+    await guest.finished.nth(1).waitFor();
+    await guest.idle();
+  });
+
+  test('an app that the person opens is a window of the session, and goes for the agent when it is closed', async () => {
+    await guest.ask('Hello');
+    await guest.page.getByRole('button', { name: 'Apps' }).click();
+    await guest.page.getByRole('menuitem', { name: /^Sheet/ }).click();
+    await region('Sheet').frameLocator('iframe').getByRole('grid').first().waitFor();
+    await guest.ask('/tool window_list {}');
+    assert.match(await guest.finished.last().innerText(), /sheet/);
+    await region('Sheet').getByRole('button', { name: 'Close Sheet' }).click();
+    await region('Sheet').waitFor({ state: 'detached' });
+    await guest.ask('/tool window_list {}');
+    assert.doesNotMatch(await guest.finished.last().innerText(), /sheet/);
   });
 
   test('a session shows its own windows and no others', async () => {

@@ -20,6 +20,8 @@ export class Desk {
   private snapshot = false;
   /** Being closed: told of once more, they are passed over. */
   private closing = new Set<string>();
+  /** A window that the person waits for, and what is done when it is there. */
+  private expected = { key: '', arrived: () => {} };
   private bridge: Bridge;
 
   constructor(
@@ -63,6 +65,18 @@ export class Desk {
     };
   }
 
+  /** A name that no window has yet: this one, or else with a number. */
+  free(id: string): string {
+    for (let number = 1; ; number += 1) {
+      const key = keyOf(number > 1 ? `${id}-${number}` : id);
+      if (!this.windows.has(key)) return key;
+    }
+  }
+
+  expect(key: string, arrived: () => void) {
+    this.expected = { key, arrived };
+  }
+
   /** Closes a window here and for everybody else. */
   close(key: string) {
     this.bridge.closing(key);
@@ -98,5 +112,9 @@ export class Desk {
     const left = [...windows].filter(([key]) => !this.closing.has(key));
     this.windows = new Map(left);
     this.around.changed(left.map(([key]) => key));
+    const { key, arrived } = this.expected;
+    if (!this.windows.has(key)) return;
+    this.expect('', () => {});
+    arrived();
   }
 }

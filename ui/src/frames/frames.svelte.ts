@@ -74,7 +74,8 @@ export class Frames {
 
   /** Opens an app, or brings its window to the front if there is one. */
   open(id: string) {
-    const there = this.beside.find((it) => it.kind === 'app' && it.id === id);
+    const shows = (it: Pane) => (it.kind === 'app' ? it.id : this.desk.windows.get(it.id)?.app) === id;
+    const there = this.beside.find(shows);
     if (there) return this.raise(there.key);
     this.openAnother(id);
   }
@@ -135,6 +136,8 @@ export class Frames {
   }
 
   openAnother(id: string) {
+    const offer = this.offers.find((it) => it.kind === 'app' && it.id === id);
+    if (offer?.window && this.session) return this.openInSession(offer);
     this.change(layouts.opened(this.layout, 'app', id));
     this.shown = true;
     this.wanted = this.layout.front;
@@ -144,6 +147,20 @@ export class Frames {
   uncover() {
     this.shown = false;
     if (this.layout.maximised) this.change({ ...this.layout, maximised: false });
+  }
+
+  /** As a window of the session, where its agent can ask it something. */
+  private openInSession({ id, title }: FrameOffer) {
+    const { session } = this;
+    const key = this.desk.free(id);
+    this.desk.expect(key, () => {
+      const pane = this.beside.find((it) => it.kind === 'window' && it.id === key);
+      if (pane) this.raise(pane.key);
+    });
+    const number = key.match(/-(\d+)$/)?.[1];
+    const name = number ? `${title} ${number}` : title;
+    // What is wrong with a server that does not answer is told where the connection is.
+    api.openWindow(session, key.slice(key.indexOf('/') + 1), name, id).catch(() => this.desk.expect('', () => {}));
   }
 
   /** Brings a window to the front, and leaves the focus where it is. */

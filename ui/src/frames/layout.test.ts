@@ -35,6 +35,26 @@ describe('windows', () => {
     expect(layout.panes.length).toBe(16);
   });
 
+  test('windows of the session are seated beside the others, and those that are gone give up their place', () => {
+    const layout = layouts.seated(three(), ['m/x', 'm/y']);
+    expect(ids(layout)).toEqual(['a', 'b', 'c', 'm/x', 'm/y']);
+    expect(layout.front).toBe(5);
+    expect(layouts.seated(layout, ['m/x', 'm/y'])).toEqual(layout);
+    const next = layouts.seated(layout, ['m/z', 'm/x']);
+    expect(ids(next)).toEqual(['a', 'b', 'c', 'm/x', 'm/z']);
+    expect(layouts.seated(next, [])).toMatchObject({ panes: three().panes });
+  });
+
+  test('however many windows the session has, each has a place, and the page may open as many as before', () => {
+    const many = Array.from({ length: 40 }, (_, at) => `m/${at}`);
+    const layout = layouts.seated(three(), many);
+    expect(layout.panes.length).toBe(43);
+    expect(opened(layout, 'app', 'd').panes.length).toBe(44);
+    const kept = shelf();
+    save('s', layout, kept);
+    expect(load('s', kept)).toEqual(layout);
+  });
+
   test('closing the one in front brings its neighbour there, and ends being maximised', () => {
     const layout = { ...three(), front: 2, maximised: true };
     expect(closed(layout, 2)).toMatchObject({ front: 3, maximised: false });

@@ -142,6 +142,12 @@ export function openFrame(kind: string, id: string, sessionId: string, more: obj
   return ask('POST', '/api/frames', { kind, id, sessionId: sessionId || null, ...more });
 }
 
+/** Opens an app in a window of a session, for everybody who looks at it. */
+export function openWindow(sessionId: string, windowId: string, title: string, appId: string): Promise<unknown> {
+  const content = { renderer: 'iframe', data: `/api/apps/${appId}/index.html` };
+  return ask('POST', '/api/windows', { session: sessionId, windowId, title, content, appId });
+}
+
 /** Closes a window of a session, for everybody who looks at it. */
 export function closeWindow(sessionId: string, key: string): Promise<unknown> {
   return ask('DELETE', `/api/windows/${encodeURIComponent(key)}?session=${encodeURIComponent(sessionId)}`);

@@ -300,6 +300,8 @@ export interface FrameOffer {
   id: string;
   title: string;
   description: string;
+  /** It belongs in a window of a session. */
+  window?: boolean;
 }
 
 /** A frame that was opened. */

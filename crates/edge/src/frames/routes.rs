@@ -34,6 +34,9 @@ struct Offered {
     id: String,
     title: String,
     description: String,
+    /// It belongs in a window of a session, where agents can ask it something.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    window: bool,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -109,6 +112,7 @@ pub async fn offers(State(app): State<Arc<App>>) -> Reply<Offers> {
         id: offer.id.clone(),
         title: offer.title.clone(),
         description: offer.description.clone(),
+        window: false,
     };
     let mut offers = Vec::new();
     if app.frames.is_served() {
@@ -117,7 +121,8 @@ pub async fn offers(State(app): State<Arc<App>>) -> Reply<Offers> {
         offers.extend(applets.iter().map(|it| offered(&applet::offer(it))));
         let apps = app.host.ports.cabinet.list().await;
         let shown = apps.iter().filter(|card| !card.hidden);
-        offers.extend(shown.map(|card| offered(&cabinet::offer(card))));
+        let in_window = |card| Offered { window: true, ..offered(&cabinet::offer(card)) };
+        offers.extend(shown.map(in_window));
     }
     Reply(Offers { offers })
 }

@@ -19,7 +19,7 @@ export const apps = {
   may: 'It asks to:',
   mayOf: (name: string) => `What ${name} may do`,
   nothing: 'Nothing but to show itself and to keep its own files.',
-  always: 'It cannot see your files, this page or other apps. Where it wants to speak to others, you are asked then.',
+  always: 'It cannot see your files, this page or other apps. Before it speaks to anybody else, you are asked.',
   problems: 'Parts of its description cannot be used:',
   problemsOf: (name: string) => `Problems of ${name}`,
   install: 'Add it',
