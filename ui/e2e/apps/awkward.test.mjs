@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 const said = async (command, params) => {
-  const { error, result } = await app.ask({ type: 'yaar:app-command-request', command, params });
+  const { error, result } = await app.request({ type: 'yaar:app-command-request', command, params });
   return error ?? result;
 };
 

@@ -28,10 +28,13 @@ export class House {
   /** How storage answers when it is to fail. @type {number | undefined} */
   failing;
 
+  page = createServer((request, response) => void this.#parent(request, response));
+  sandbox = createServer((request, response) => void this.#sandboxed(request, response));
+
   static async open() {
     const house = new House();
-    house.page = await listening((request, response) => house.#parent(request, response));
-    house.sandbox = await listening((request, response) => void house.#sandboxed(request, response));
+    for (const server of [house.page, house.sandbox])
+      await new Promise((done) => server.listen(0, '127.0.0.1', () => done(undefined)));
     return house;
   }
 
@@ -43,11 +46,11 @@ export class House {
   }
 
   get url() {
-    return `http://127.0.0.1:${this.page.address().port}`;
+    return `http://127.0.0.1:${portOf(this.page)}`;
   }
 
   get #far() {
-    return `127.0.0.1:${this.sandbox.address().port}`;
+    return `127.0.0.1:${portOf(this.sandbox)}`;
   }
 
   async #parent(request, response) {
@@ -134,10 +137,10 @@ const CORS = {
   'cache-control': 'no-store',
 };
 
-async function listening(answer) {
-  const server = createServer(answer);
-  await new Promise((done) => server.listen(0, '127.0.0.1', () => done(undefined)));
-  return server;
+/** @param {import('node:http').Server} server */
+function portOf(server) {
+  const address = server.address();
+  return typeof address === 'object' ? address?.port : undefined;
 }
 
 /** Runs in the page around the frame. */
@@ -173,7 +176,6 @@ export class Shown extends Visit {
   /** @param {import('playwright-core').BrowserContext} context @param {House} house @param {string} app */
   static async open(context, house, app, place = 'w1') {
     const shown = new Shown(await context.newPage());
-    shown.house = house;
     await shown.page.goto(`${house.url}/?app=${app}&place=${place}`);
     await shown.ready();
     return shown;
@@ -200,23 +202,24 @@ export class Shown extends Visit {
     return all.filter((it) => it?.type === type);
   }
 
-  async ask(message) {
+  /** Asks as the page does, and gives back the answer as it comes. */
+  async request(message) {
     const requestId = `req-${(this.#asked += 1)}`;
     return this.page.evaluate((it) => /** @type {any} */ (window).ask(it), { ...message, requestId });
   }
 
   async manifest() {
-    return (await this.ask({ type: 'yaar:app-manifest-request' })).manifest;
+    return (await this.request({ type: 'yaar:app-manifest-request' })).manifest;
   }
 
   async query(stateKey) {
-    const { data, error } = await this.ask({ type: 'yaar:app-query-request', stateKey });
+    const { data, error } = await this.request({ type: 'yaar:app-query-request', stateKey });
     if (error) throw new Error(error);
     return data;
   }
 
   async command(command, params) {
-    const { result, error } = await this.ask({ type: 'yaar:app-command-request', command, params });
+    const { result, error } = await this.request({ type: 'yaar:app-command-request', command, params });
     if (error) throw new Error(error);
     return result;
   }
@@ -252,6 +255,13 @@ export class Shown extends Visit {
     }
     return { state: Object.keys(state), commands: Object.keys(commands) };
   }
+}
+
+/** A cell of the sheet by its name, among those that are drawn. */
+export function cellOf(content, name) {
+  const [, letter = '', row = ''] = /^([A-Z])(\d+)$/.exec(name) ?? [];
+  const column = letter.charCodeAt(0) - 'A'.charCodeAt(0) + 2;
+  return content.locator(`[aria-rowindex="${Number(row) + 1}"] [role=gridcell][aria-colindex="${column}"]`);
 }
 
 export { eventually };

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { looks } from '../inspect.mjs';
 import { launch } from '../visit.mjs';
-import { eventually, House, Shown } from './harness.mjs';
+import { cellOf, eventually, House, Shown } from './harness.mjs';
 import { workbook, zip } from './workbook.mjs';
 
 let house, browser, context, app;
@@ -25,10 +25,7 @@ afterEach(async () => {
   assert.deepEqual(complaints, [], 'the console complained');
 });
 
-const cell = (name) => {
-  const [, letter, row] = /^([A-Z])(\d+)$/.exec(name);
-  return app.content.locator(`[aria-rowindex="${Number(row) + 1}"] [role=gridcell][aria-colindex="${letter.charCodeAt(0) - 63}"]`);
-};
+const cell = (name) => cellOf(app.content, name);
 const shows = (name, text) => eventually(async () => assert.equal(await cell(name).innerText(), text));
 const grid = () => app.content.getByRole('grid');
 /** Types into the cell that is chosen. */
