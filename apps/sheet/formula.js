@@ -67,7 +67,8 @@ export function parse(text) {
     const signs = LEVELS[which];
     if (!signs) return signed();
     let tree = level(which + 1);
-    for (let op = takes(...signs); op; op = takes(...signs)) tree = { kind: 'binary', op, left: tree, right: level(which + 1) };
+    for (let op = takes(...signs); op; op = takes(...signs))
+      tree = { kind: 'binary', op, left: tree, right: level(which + 1) };
     return tree;
   }
   /** Stronger than `^`, as in every other spreadsheet: -2^2 is 4. */

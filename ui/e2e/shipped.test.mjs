@@ -37,7 +37,13 @@ const cell = (name) => cellOf(content('Sheet'), name);
 const shows = (name, text) => eventually(async () => assert.equal(await cell(name).innerText(), text));
 
 test('each opens in a window, and nothing in it shuts anybody out', async () => {
-  const first = { sheet: '#grid', document: '#text', board: '#columns section', images: '#empty', awkward: '#commands button' };
+  const first = {
+    sheet: '#grid',
+    document: '#text',
+    board: '#columns section',
+    images: '#empty',
+    awkward: '#commands button',
+  };
   const titles = { sheet: 'Sheet', document: 'Document', board: 'Board', images: 'Images', awkward: 'Awkward' };
   for (const [appId, selector] of Object.entries(first)) {
     await call('app_open', { appId });

@@ -55,13 +55,15 @@ export class House {
 
   async #parent(request, response) {
     const { pathname, searchParams } = new URL(request.url, this.url);
-    if (pathname === '/tokens.css') return response.setHeader('content-type', 'text/css').end(await readFile(join(root, 'ui/src/styles/tokens.css')));
+    if (pathname === '/tokens.css')
+      return response.setHeader('content-type', 'text/css').end(await readFile(join(root, 'ui/src/styles/tokens.css')));
     if (pathname === '/parent.js') return response.setHeader('content-type', 'text/javascript').end(`(${parent})();`);
     if (pathname !== '/') return response.writeHead(204).end();
     const app = searchParams.get('app');
     const place = searchParams.get('place') ?? 'w1';
     const source = `http://${this.#far}/f/${TICKET}-${app}-${place}/index.html`;
-    response.setHeader('content-type', 'text/html; charset=utf-8').end(`<!doctype html><html lang="en"><meta charset="utf-8">
+    response.setHeader('content-type', 'text/html; charset=utf-8')
+      .end(`<!doctype html><html lang="en"><meta charset="utf-8">
       <meta name="viewport" content="width=device-width"><title>${app}</title><link rel="stylesheet" href="tokens.css">
       <style>html,body{height:100%;margin:0;background:var(--paper)}iframe{display:block;width:100%;height:100%;border:0}</style>
       <script src="parent.js"></script>
@@ -83,7 +85,9 @@ export class House {
     if (path === '__megaron/sdk.js') {
       const told = { nonce: 'word', app, token: TOKEN, place };
       const script = await readFile(join(root, 'ui/dist/sdk/megaron-frame.js'));
-      return response.setHeader('content-type', TYPES['.js']).end(`globalThis.__megaron=${JSON.stringify(told)};\n${script}`);
+      return response
+        .setHeader('content-type', TYPES['.js'])
+        .end(`globalThis.__megaron=${JSON.stringify(told)};\n${script}`);
     }
     const written = this.written.get(app)?.[path];
     const folders = [join(root, 'apps', app), join(import.meta.dirname, 'fixtures', app)];
@@ -108,7 +112,8 @@ export class House {
 
   async #stored(request, response, path, app) {
     const name = path.replace(/^apps\/self(?=\/|$)/, `apps/${app}`);
-    const say = (status, reply) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
+    const say = (status, reply) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
     if (request.headers['x-iframe-token'] !== TOKEN) return say(401, { error: 'Unauthorized' });
     if (!`${name}/`.startsWith(`apps/${app}/`)) return say(403, { error: 'Access denied' });
     if (this.failing) return say(this.failing, { error: 'the shelf is full' });
@@ -121,7 +126,10 @@ export class House {
     }
     if (new URL(request.url, this.url).searchParams.has('list')) {
       const inside = [...this.files.keys()].filter((it) => it.startsWith(`${name}/`));
-      return say(200, inside.map((it) => ({ path: it, isDirectory: false, size: 0, modifiedAt: '2026-01-01T00:00:00Z' })));
+      return say(
+        200,
+        inside.map((it) => ({ path: it, isDirectory: false, size: 0, modifiedAt: '2026-01-01T00:00:00Z' })),
+      );
     }
     const found = this.files.get(name);
     if (!found) return say(404, { error: 'File not found' });
@@ -150,15 +158,19 @@ function parent() {
   const waiting = new Map();
   const theme = () => {
     const style = getComputedStyle(document.documentElement);
-    const names = 'paper paper-deep raised line line-strong ink ink-soft ember ember-ink ember-wash good good-wash gone gone-wash sans serif mono small round';
-    const tokens = Object.fromEntries(names.split(' ').map((name) => [`--${name}`, style.getPropertyValue(`--${name}`).trim()]));
+    const names =
+      'paper paper-deep raised line line-strong ink ink-soft ember ember-ink ember-wash good good-wash gone gone-wash sans serif mono small round';
+    const tokens = Object.fromEntries(
+      names.split(' ').map((name) => [`--${name}`, style.getPropertyValue(`--${name}`).trim()]),
+    );
     return { scheme: matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light', tokens };
   };
   addEventListener('message', ({ data, source }) => {
     const frame = document.querySelector('iframe')?.contentWindow;
     if (source !== frame) return;
     heard.push(data);
-    if (data?.type === 'megaron:hello') frame?.postMessage({ type: 'megaron:welcome', theme: theme(), visible: true }, '*');
+    if (data?.type === 'megaron:hello')
+      frame?.postMessage({ type: 'megaron:welcome', theme: theme(), visible: true }, '*');
     waiting.get(data?.requestId)?.(data);
   });
   here.post = (message) => document.querySelector('iframe')?.contentWindow?.postMessage(message, '*');

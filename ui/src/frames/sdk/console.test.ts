@@ -46,12 +46,8 @@ describe('what an app writes to its console', () => {
   test('is cut, and never fails to be written', () => {
     const ring: Record<string, unknown> = {};
     ring.ring = ring;
-    expect([written('x'.repeat(5000)).length, written(ring), written(Symbol('s')), written(null), written(2n)]).toEqual([
-      2000,
-      '[object Object]',
-      'Symbol(s)',
-      'null',
-      '2',
-    ]);
+    expect([written('x'.repeat(5000)).length, written(ring), written(Symbol('s')), written(null), written(2n)]).toEqual(
+      [2000, '[object Object]', 'Symbol(s)', 'null', '2'],
+    );
   });
 });

@@ -22,24 +22,39 @@ describe('a request to another place', () => {
   test('goes through the server, with what it says', async () => {
     const body = { status: 201, statusText: 'Created', headers: { 'x-a': 'b' }, body: 'made' };
     const { asked, fetch } = begin(() => Response.json(body));
-    const response = await fetch('https://example.com/x?y', { method: 'POST', headers: { 'X-Mine': '1' }, body: 'text' });
+    const response = await fetch('https://example.com/x?y', {
+      method: 'POST',
+      headers: { 'X-Mine': '1' },
+      body: 'text',
+    });
     expect([response.status, response.headers.get('x-a'), await response.text()]).toEqual([201, 'b', 'made']);
     const [{ address, init } = { address: '', init: undefined }] = asked;
     expect(address).toBe('/f/t/api/fetch');
     expect(init?.headers).toEqual({ 'X-Iframe-Token': 'secret', 'Content-Type': 'application/json' });
-    expect(JSON.parse(String(init?.body))).toMatchObject({ url: 'https://example.com/x?y', method: 'POST', body: 'text', headers: { 'x-mine': '1' } });
+    expect(JSON.parse(String(init?.body))).toMatchObject({
+      url: 'https://example.com/x?y',
+      method: 'POST',
+      body: 'text',
+      headers: { 'x-mine': '1' },
+    });
   });
 
   test('gives bytes and empty answers as they are', async () => {
-    const bytes = begin(() => Response.json({ status: 200, statusText: '', headers: {}, body: '/wA=', bodyEncoding: 'base64' }));
+    const bytes = begin(() =>
+      Response.json({ status: 200, statusText: '', headers: {}, body: '/wA=', bodyEncoding: 'base64' }),
+    );
     expect([...new Uint8Array(await (await bytes.fetch('https://example.com')).arrayBuffer())]).toEqual([255, 0]);
     const empty = begin(() => Response.json({ status: 204, statusText: '', headers: {}, body: '' }));
     expect((await empty.fetch('https://example.com')).status).toBe(204);
   });
 
   test('fails as a network does, in the words of the server', async () => {
-    const refused = begin(() => Response.json({ error: 'Access to internal networks is not allowed' }, { status: 403 }));
-    await expect(refused.fetch('http://10.0.0.1/')).rejects.toThrow(new TypeError('Access to internal networks is not allowed'));
+    const refused = begin(() =>
+      Response.json({ error: 'Access to internal networks is not allowed' }, { status: 403 }),
+    );
+    await expect(refused.fetch('http://10.0.0.1/')).rejects.toThrow(
+      new TypeError('Access to internal networks is not allowed'),
+    );
     const mute = begin(() => new Response('', { status: 502 }));
     await expect(mute.fetch('https://example.com')).rejects.toThrow(new TypeError('Failed to fetch'));
   });

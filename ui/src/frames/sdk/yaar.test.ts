@@ -13,7 +13,10 @@ function frame(more: object = {}) {
   } as Record<string, unknown> & { yaar: Yaar };
   vi.stubGlobal('window', scope);
   vi.stubGlobal('addEventListener', plain);
-  vi.stubGlobal('location', { pathname: '/f/ticket/pages/one.html', href: 'http://127.0.0.1:1/f/ticket/pages/one.html' });
+  vi.stubGlobal('location', {
+    pathname: '/f/ticket/pages/one.html',
+    href: 'http://127.0.0.1:1/f/ticket/pages/one.html',
+  });
   return scope;
 }
 
