@@ -10,7 +10,7 @@ function frame(more: object = {}) {
     console: { log: plain, info: plain, warn: plain, error: plain, debug: plain },
     addEventListener: plain,
     ...more,
-  } as Record<string, unknown> & { yaar: Yaar };
+  } as unknown as Record<string, unknown> & { yaar: Yaar };
   vi.stubGlobal('window', scope);
   vi.stubGlobal('addEventListener', plain);
   vi.stubGlobal('location', {
