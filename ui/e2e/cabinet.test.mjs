@@ -1,7 +1,7 @@
 // Apps on the page: what there is and may do, adding and removing one, and an app that keeps what is written in it.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -23,8 +23,8 @@ after(async () => {
 afterEach(async () => {
   const { complaints } = guest;
   await context.close();
-  await rm(join(server.home, 'data/apps'), { recursive: true, force: true });
-  await mkdir(join(server.home, 'data/apps'));
+  for (const id of await readdir(join(server.home, 'data/apps')))
+    await rm(join(server.home, 'data/apps', id), { recursive: true, force: true });
   assert.deepEqual(complaints, [], 'the console complained');
 });
 

@@ -4,6 +4,8 @@ mod asks;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
+
 use kernel::cabinet::{Association, Card, Encoding, Icon, Looks, Problem};
 use serde_json::{Map, Value};
 
@@ -178,7 +180,8 @@ impl Reader {
             }
             return usual().unwrap_or(USUAL[0]).to_owned();
         };
-        let is_document = entry.ends_with(".html") || entry.ends_with(".htm");
+        let ending = Path::new(&entry).extension().and_then(|it| it.to_str()).unwrap_or_default();
+        let is_document = ["html", "htm"].iter().any(|it| it.eq_ignore_ascii_case(ending));
         let is_shown = crate::drawer::candidates(&entry).next() == Some(&entry);
         if is_document && is_shown && has(&entry) {
             return entry;
@@ -271,7 +274,7 @@ fn kind(value: &Value) -> String {
         Value::Number(_) => "a number".to_owned(),
         Value::String(text) => {
             let short: String = text.chars().take(60).collect();
-            format!("{:?}", short)
+            format!("{short:?}")
         }
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),

@@ -30,6 +30,7 @@ const letters = {
   approvals: 'a',
   schedules: 's',
   desktop: 'd',
+  apps: 'p',
   devices: 'k',
   tools: 't',
   models: 'm',

@@ -47,15 +47,17 @@ pub async fn answer(
     match method {
         Method::POST => save(app, lease, path, request).await,
         Method::DELETE => {
-            let gone = apart(app, path.clone(), Cellar::remove).await?.map_err(failed)?;
+            let gone =
+                apart(app, path.clone(), Cellar::remove).await?.map_err(|error| failed(&error))?;
             if gone { Ok(done(&path)) } else { Err(missing()) }
         }
         _ if lists => {
-            let items = apart(app, path, Cellar::list).await?.map_err(failed)?;
+            let items = apart(app, path, Cellar::list).await?.map_err(|error| failed(&error))?;
             Ok(axum::Json(items.into_iter().map(told).collect::<Vec<_>>()).into_response())
         }
         _ => {
-            let kept = apart(app, path.clone(), Cellar::read).await?.map_err(failed)?;
+            let kept =
+                apart(app, path.clone(), Cellar::read).await?.map_err(|error| failed(&error))?;
             let Kept::File(bytes) = kept else { return Err(missing()) };
             let headers =
                 [(header::CONTENT_TYPE, mime(&path)), (header::CACHE_CONTROL, "no-cache".into())];
@@ -91,7 +93,7 @@ async fn save(
         Err(SaveError::Many) => {
             Err(ApiError::full("The app keeps as many files as it may (10000)"))
         }
-        Err(SaveError::Disk(error)) => Err(failed(error)),
+        Err(SaveError::Disk(error)) => Err(failed(&error)),
     }
 }
 
@@ -126,7 +128,7 @@ fn missing() -> ApiError {
     ApiError::not_found("File not found")
 }
 
-fn failed(error: io::Error) -> ApiError {
+fn failed(error: &io::Error) -> ApiError {
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::IsADirectory => missing(),
         // A link that leads out.

@@ -91,13 +91,12 @@ impl Lease {
         let (prefix, may_write) = covering.ok_or_else(denied)?;
         let session = self.asking.session.ok_or_else(denied)?;
         let permission = Permission::Storage { prefix: prefix.clone(), writes: may_write }.name();
-        let (risk, what) =
-            if may_write { (Risk::Acts, "read and change") } else { (Risk::Acts, "read") };
+        let what = if may_write { "read and change" } else { "read" };
         let wish = Wish {
             name: permission.clone(),
             title: format!("The app {} wants to {what} what is kept in {prefix}", self.name),
             deed: Deed {
-                risk,
+                risk: Risk::Acts,
                 detail: Detail::Arguments { args: json!({ "folder": prefix }) },
                 subjects: Vec::new(),
             },

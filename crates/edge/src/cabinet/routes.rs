@@ -42,6 +42,7 @@ pub struct Apps {
 /// An app, as its `app.json` describes it.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of the format")]
 struct Shown {
     #[schema(example = "sheet")]
     id: String,
@@ -125,6 +126,7 @@ pub struct Removed {
 }
 
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase")]
 pub struct Wanted {
     /// What it shall be called, if not what the archive says.

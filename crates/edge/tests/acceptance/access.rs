@@ -20,7 +20,7 @@ const ORIGIN: &str = "Origin not allowed";
 const SITE: &str = "requests from other sites are not allowed";
 
 /// Every route of the API, as a stranger might try it.
-pub const ROUTES: [(&str, &str); 27] = [
+pub const ROUTES: [(&str, &str); 32] = [
     ("GET", "/api/session"),
     ("GET", "/api/sessions"),
     ("POST", "/api/sessions"),

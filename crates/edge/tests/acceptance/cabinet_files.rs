@@ -10,14 +10,20 @@ use crate::{
 };
 
 fn opens(extension: &str) -> Value {
-    let association = json!({ "extensions": [extension], "command": "open", "paramKey": "content" });
+    let association =
+        json!({ "extensions": [extension], "command": "open", "paramKey": "content" });
     json!({ "fileAssociations": [association] })
 }
 
 #[tokio::test]
 async fn an_app_is_opened_in_a_window_of_a_session() {
     let house = House::new([]).await;
-    put(&house, "ledger", &json!({ "name": "Ledger", "defaultWidth": 300, "defaultHeight": 200 }), &[]);
+    put(
+        &house,
+        "ledger",
+        &json!({ "name": "Ledger", "defaultWidth": 300, "defaultHeight": 200 }),
+        &[],
+    );
     let id = house.session().await;
     let opened = house.post("/api/apps/open", json!({ "session": id, "appId": "ledger" })).await;
     let window = json!({ "appId": "ledger", "windowId": "monitor-0/ledger" });
@@ -49,8 +55,7 @@ async fn a_file_goes_to_the_app_that_the_person_chooses() {
     let id = house.session().await;
     let wish = json!({ "session": id, "path": "a.tally", "ask": true });
     let asked = house.post("/api/apps/open", wish.clone()).await;
-    let choices =
-        json!([{ "id": "ledger", "name": "Ledger" }, { "id": "table", "name": "Table" }]);
+    let choices = json!([{ "id": "ledger", "name": "Ledger" }, { "id": "table", "name": "Table" }]);
     assert_eq!(asked, (200, json!({ "choices": choices })));
     let (_, windows) = house.get(&format!("/api/windows?session={id}")).await;
     assert_eq!(windows["windows"], json!([]), "nothing is opened yet");

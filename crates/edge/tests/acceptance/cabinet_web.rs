@@ -52,7 +52,7 @@ async fn a_domain_is_asked_about_once_and_then_reached() {
     let mut socket = house.listener(&id).await;
     house.web.answer("https://a.example/x", page("one"));
     house.web.answer("https://a.example/y", page("two"));
-    let yes = json!({ "decision": "allow" });
+    let yes = json!({ "decision": "once" });
     let (answer, asked) =
         tokio::join!(fetch(&frame, "https://a.example/x"), decide(&house, &mut socket, yes));
     assert_eq!(answer, fetched("one"));
@@ -102,7 +102,7 @@ async fn where_one_domain_sends_elsewhere_the_other_is_asked_about() {
     );
     house.web.answer("https://c.example/", page("there"));
     let deciding = async {
-        let first = decide(&house, &mut socket, json!({ "decision": "allow" })).await;
+        let first = decide(&house, &mut socket, json!({ "decision": "once" })).await;
         // The first question is answered before the second is asked.
         loop {
             let (_, inbox) = house.get("/api/approvals").await;
@@ -112,7 +112,7 @@ async fn where_one_domain_sends_elsewhere_the_other_is_asked_about() {
             }
             socket.next().await;
         }
-        let second = decide(&house, &mut socket, json!({ "decision": "allow" })).await;
+        let second = decide(&house, &mut socket, json!({ "decision": "once" })).await;
         [first["title"].clone(), second["title"].clone()]
     };
     let (answer, titles) = tokio::join!(fetch(&frame, "https://a.example/"), deciding);
@@ -136,7 +136,7 @@ async fn what_goes_wrong_on_the_way_is_said_as_apps_know_it() {
     ] {
         house.web.answer(&format!("https://a.example/{path}"), Err(failure));
     }
-    let yes = json!({ "decision": "allow" });
+    let yes = json!({ "decision": "once" });
     let (answer, _) =
         tokio::join!(fetch(&frame, "https://a.example/large"), decide(&house, &mut socket, yes));
     let told =
@@ -163,7 +163,7 @@ async fn what_others_keep_is_shared_only_where_it_was_declared_and_allowed() {
     let place = "api/storage/shared/notes.txt";
     let saving =
         async { json_of(&writer.ask("POST", place).body("text/plain", "hi").send().await) };
-    let yes = json!({ "decision": "allow" });
+    let yes = json!({ "decision": "once" });
     let (saved, asked) = tokio::join!(saving, decide(&house, &mut socket, yes.clone()));
     assert_eq!(saved, (200, json!({ "ok": true, "path": "shared/notes.txt" })));
     let title = "The app Writer wants to read and change what is kept in shared/";
