@@ -209,7 +209,7 @@ impl Approvals {
         let Call { caller, mode, .. } = call;
         let allowed = match (deed.risk, mode) {
             _ if *caller == Caller::Owner => true,
-            (Risk::Reads, _)
+            (Risk::Reads | Risk::Shows, _)
             | (_, Mode::Full)
             | (Risk::Edits | Risk::RunsBoxed, Mode::AutoSafe) => true,
             (Risk::Edits | Risk::RunsBoxed | Risk::Runs | Risk::Reaches | Risk::Acts, _) => {
@@ -351,6 +351,7 @@ impl Approvals {
 fn why(risk: Risk) -> &'static str {
     match risk {
         Risk::Reads => "it looks at something",
+        Risk::Shows => "it changes something in a window",
         Risk::Edits => "it changes files",
         Risk::RunsBoxed => "it runs a program, locked into the session's folder",
         Risk::Runs => "it runs a program that can do whatever you can",

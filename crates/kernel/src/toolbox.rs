@@ -177,6 +177,8 @@ impl Deed {
 pub enum Risk {
     /// It looks at what the session may see, and may safely be done twice.
     Reads,
+    /// It changes something in a window that the person has open, and nothing else.
+    Shows,
     /// It changes files in the session's folder.
     Edits,
     /// It runs a program that can change nothing outside the session's folder, and reach nobody.

@@ -3,6 +3,7 @@
 mod agents;
 mod applets;
 mod apply_patch;
+mod apps;
 mod ask_person;
 mod cabinet;
 mod change;
@@ -55,6 +56,7 @@ use crate::{
         AppletHowto, AppletUsage, GetAppletState, ReloadPage, RestartServer, SetAppletState,
     },
     apply_patch::ApplyPatch,
+    apps::{AppCommand, AppQuery},
     ask_person::AskPerson,
     cabinet::{AppOpen, FileOpen},
     context::{GetRelevantContext, SetRelevantContext},
@@ -115,6 +117,8 @@ pub fn add_applets(host: &Arc<Host>) {
     toolbox.add(Adapter::new(GetRelevantContext { house: house() }));
     toolbox.add(Adapter::new(SetRelevantContext { house: house() }));
     toolbox.add(Adapter::new(ReloadPage));
+    toolbox.add(Adapter::new(AppCommand { house: house() }));
+    toolbox.add(Adapter::new(AppQuery { house: house() }));
     toolbox.add(Adapter::new(AppOpen { house: house() }));
     toolbox.add(Adapter::new(FileOpen { house: house() }));
     toolbox.add(Adapter::new(WindowClose));

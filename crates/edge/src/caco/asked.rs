@@ -67,7 +67,7 @@ struct Shown<'a> {
     /// Why the person is asked at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'a str>,
-    /// `edits`, `runs_boxed`, `runs`, `reaches` or `acts`.
+    /// `shows`, `edits`, `runs_boxed`, `runs`, `reaches` or `acts`.
     #[serde(skip_serializing_if = "Option::is_none")]
     risk: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,6 +183,7 @@ pub fn detailed(detail: &toolbox::Detail) -> Detail<'_> {
 pub fn risk_name(risk: Risk) -> &'static str {
     match risk {
         Risk::Reads => "reads",
+        Risk::Shows => "shows",
         Risk::Edits => "edits",
         Risk::RunsBoxed => "runs_boxed",
         Risk::Runs => "runs",

@@ -7,4 +7,5 @@ mod histories;
 mod keys;
 mod owning;
 mod replaying;
+mod serving;
 mod support;

@@ -41,7 +41,7 @@ pub fn tools(host: &Host) -> Vec<Tool> {
 fn annotations(risk: Risk) -> Option<ToolAnnotations> {
     let (reads, reaches) = match risk {
         Risk::Reads => (true, false),
-        Risk::Edits | Risk::RunsBoxed => (false, false),
+        Risk::Shows | Risk::Edits | Risk::RunsBoxed => (false, false),
         Risk::Runs | Risk::Reaches => (false, true),
         Risk::Acts => return None,
     };

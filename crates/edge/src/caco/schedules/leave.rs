@@ -34,7 +34,7 @@ pub struct NeedShown {
     title: String,
     #[schema(example = "model")]
     caller: String,
-    /// `edits`, `runs_boxed`, `runs`, `reaches` or `acts`.
+    /// `shows`, `edits`, `runs_boxed`, `runs`, `reaches` or `acts`.
     #[schema(value_type = String, example = "runs")]
     risk: &'static str,
     #[schema(value_type = Detail)]

@@ -6,13 +6,12 @@ use crate::apps::texts;
 impl Machine {
     /// The scoped id of a window: `monitor-0/dock` for `monitor-0/dock`, `0/dock` or `dock`.
     pub(super) fn find(&self, name: &str, monitor: Option<&str>) -> Result<String, String> {
-        if let Some((place, raw)) = name.split_once('/') {
-            let key = scoped(place, raw);
-            let known = self.record.window(&key).is_some();
-            return known.then_some(key).ok_or_else(|| texts::not_found(name));
+        let known = |key: &String| self.record.window(key).is_some();
+        if name.contains('/') {
+            return Some(scoped(name)).filter(known).ok_or_else(|| texts::not_found(name));
         }
-        let here = monitor.map(|monitor| scoped(monitor, name));
-        if let Some(key) = here.filter(|key| self.record.window(key).is_some()) {
+        let here = monitor.map(|monitor| scoped(&format!("{monitor}/{name}")));
+        if let Some(key) = here.filter(known) {
             return Ok(key);
         }
         let hits: Vec<&str> = self.record.keys().filter(|key| is_named(key, name)).collect();
@@ -26,15 +25,15 @@ impl Machine {
 
 /// Whether a client that names a window like this means the one with that scoped id.
 pub(super) fn is_named(key: &str, name: &str) -> bool {
-    match name.split_once('/') {
-        Some((place, raw)) => scoped(place, raw) == key,
-        None => key.split_once('/').map_or(key, |(_, raw)| raw) == name,
+    if name.contains('/') {
+        return scoped(name) == key;
     }
+    key.split_once('/').map_or(key, |(_, raw)| raw) == name
 }
 
-fn scoped(monitor: &str, raw: &str) -> String {
-    match monitor.strip_prefix("monitor-") {
-        Some(_) => format!("{monitor}/{raw}"),
-        None => format!("monitor-{monitor}/{raw}"),
-    }
+/// A scoped id as we write it. Others number their monitors.
+fn scoped(name: &str) -> String {
+    let monitor = name.split_once('/').map_or(name, |(monitor, _)| monitor);
+    let is_number = !monitor.is_empty() && monitor.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { format!("monitor-{name}") } else { name.to_owned() }
 }

@@ -11,6 +11,8 @@ pub const PATIENCE: Duration = Duration::from_secs(5);
 const MOST_PATIENCE: Duration = Duration::from_mins(10);
 /// Names that are further from each other, by letters, are no help.
 const FAR: usize = 3;
+/// Longer names are compared with none.
+const COMPARED: usize = 100;
 
 /// Only names that the app itself has said are known: nothing is inherited.
 #[derive(Default)]
@@ -149,6 +151,9 @@ fn schema(entry: &Value, field: &str, whose: &str, odd: &mut Vec<String>) -> Opt
 }
 
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> Option<&'a str> {
+    if name.len() > COMPARED {
+        return None;
+    }
     let far = |other: &&String| strsim::osa_distance(&name.to_lowercase(), &other.to_lowercase());
     let near = |other: &&String| far(other) <= FAR.min(other.chars().count() / 2);
     known.filter(near).min_by_key(far).map(String::as_str)

@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 use super::{Connection, Effect, Live, Machine, Outgoing, Registered, Told, WindowEvent};
 use crate::apps::{AppFact, FailedReason, Kind, OwnerReason, texts};
 
+/// Longer names of documents are none.
+const INSTANCE_BYTES: usize = 200;
+
 impl Machine {
     pub(super) fn ready(
         &mut self,
@@ -20,6 +23,7 @@ impl Machine {
         else {
             return self.warn(format!("{connection} has an app ready in no app's window: {name}"));
         };
+        let instance = instance.filter(|name| name.len() <= INSTANCE_BYTES);
         let known = instance.as_deref().and_then(|instance| past.load_of(instance));
         let generation = known.unwrap_or_else(|| past.next_generation());
         let live = self.live.entry(window.clone()).or_default();

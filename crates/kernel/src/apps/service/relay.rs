@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     apps::{
-        Apps,
+        AppFact, Apps,
         protocol::{
             Answer, CallId, Connection, Effect, Input, Limits, Machine, Notice, Outgoing, Record,
             Shown, WindowEvent,
@@ -232,13 +232,16 @@ impl Relay {
         }
     }
 
-    /// Brings the agent what it waits for.
-    fn tell(&self, Notice { window, app, text, awaited }: Notice) {
+    /// Brings the agent what it waits for; what it may only like to know, it is told in its next turn.
+    fn tell(&mut self, Notice { window, app, text, awaited }: Notice) {
+        if !awaited {
+            let (app_id, content, instructions) = (app, text, None);
+            let inform = true;
+            let fact = AppFact::Interaction { window, content, instructions, app_id, inform };
+            return self.saving.note(fact);
+        }
         let Some(host) = self.host.upgrade() else { return };
         let session = self.session;
-        if !awaited {
-            tracing::warn!(%session, window, "{text}");
-        }
         let id = app.unwrap_or_else(|| window.clone());
         let origin = Origin::App { id, window: Some(window) };
         let message = Message { origin, ..Message::from_user(text) };

@@ -1,0 +1,71 @@
+//! Tools by which an agent asks the apps in windows, and has them do something.
+
+mod address;
+mod arguments;
+mod command;
+mod query;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use kernel::{
+    apps::{AppCall, Asked, Kind, Response, protocol::Answer, texts},
+    host::Host,
+    toolbox::Call,
+};
+use serde_json::Value;
+
+pub use command::AppCommand;
+pub use query::AppQuery;
+
+use self::address::Address;
+use crate::typed::shorten;
+
+/// Who is asked, and what.
+struct Question {
+    window: String,
+    asked: Asked,
+    key: Option<String>,
+    /// How it was named, if by an address: then a manifest is told with addresses.
+    address: Option<Address>,
+}
+
+/// What a call does, for a person: `Looking at cells of dock`.
+fn told_as(
+    doing: &str,
+    uri: Option<&Value>,
+    what: Option<&Value>,
+    window: Option<&Value>,
+) -> String {
+    let text = |value: Option<&Value>| {
+        value.and_then(Value::as_str).filter(|text| !text.is_empty()).map(|text| shorten(text, 40))
+    };
+    match (text(uri), text(what), text(window)) {
+        (Some(uri), _, _) => format!("{doing} {uri}"),
+        (None, Some(what), Some(window)) => format!("{doing} {what} of {window}"),
+        _ => format!("{doing} something of an app"),
+    }
+}
+
+/// Asks in the session of the call.
+async fn ask(host: &Arc<Host>, call: &Call, question: Question) -> Result<String, String> {
+    let Question { window, asked, key, address } = question;
+    let tool_call = call.id.clone();
+    let wanted = AppCall { key, tool_call, ..AppCall::new(window, asked) };
+    let answer = host.ask_app(call.session.id(), wanted).await;
+    match answer.map_err(|error| error.to_string())? {
+        Answer::Said { kind, response, .. } => told(kind, response, address.as_ref()),
+        Answer::Refused(text) => Err(text),
+        Answer::Open { request } => {
+            Err(format!("{}\n{}", texts::NO_RESPONSE, texts::still_open(&request)))
+        }
+    }
+}
+
+fn told(kind: Kind, mut response: Response, address: Option<&Address>) -> Result<String, String> {
+    if let (Kind::Manifest, Some(address), Some(manifest)) = (kind, address, &mut response.value) {
+        address.note(manifest);
+    }
+    texts::result(kind, &response)
+}
