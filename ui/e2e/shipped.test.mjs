@@ -71,6 +71,42 @@ test('what is written in a sheet by hand is there again after a reload and a res
   await shows('A2', '200');
 });
 
+test('the agent puts 100 in A1 and tells the sum', async () => {
+  await call('app_open', { appId: 'sheet' });
+  await content('Sheet').getByRole('grid').waitFor();
+  const command = (name, params) => call('app_command', { windowId: 'sheet', command: name, params });
+  await command('setCells', { cells: { A1: '100', A2: 42 } });
+  await shows('A1', '100');
+  await command('evaluate', { formula: '=SUM(A1:A2)' });
+  await guest.log.getByText('"value": 142').first().waitFor();
+  await command('setCells', { cells: 5 });
+  await guest.log.getByText('Invalid params for command "setCells" at /cells: expected object, got number.').first().waitFor();
+  await command('setCell', { cells: { A1: '1' } });
+  await shows('A1', '1');
+  await command('undo');
+  await shows('A1', '100');
+  await guest.page.reload();
+  await shows('A1', '100');
+  await call('app_query', { windowId: 'sheet', stateKey: 'summary' });
+  await guest.log.getByText('"sum": 142').first().waitFor();
+});
+
+test('what an awkward app does is told to the agent in words', async () => {
+  await call('app_open', { appId: 'awkward' });
+  await content('Awkward').getByRole('button', { name: 'addAlways' }).waitFor();
+  const command = (name, params) => call('app_command', { windowId: 'awkward', command: name, params });
+  await command('throws');
+  await guest.log.getByText('TypeError: thrown on purpose').first().waitFor();
+  await command('nevr');
+  await guest.log.getByText('Unknown command: nevr. Did you mean "never"?').first().waitFor();
+  await command('answersStrangely');
+  await guest.log.getByText('Unknown response type: yaar:app-surprise-response').first().waitFor();
+  for (const name of ['addAlways', 'addAlways', 'addLast', 'addLast', 'addNever']) await command(name);
+  await guest.page.reload();
+  const counters = content('Awkward').locator('#counters');
+  await eventually(async () => assert.equal((await counters.innerText()).replace(/\s+/g, ' '), 'always 2 last 1 never 0 runs 0'));
+});
+
 test('files open in the app that is for them', async () => {
   await writeFile(join(server.workspace, 'stores.csv'), 'store;jars\n"oil; fine";12\nhoney;24\n');
   await writeFile(join(server.workspace, 'stores.xlsx'), zip(workbook));
