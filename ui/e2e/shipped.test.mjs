@@ -34,6 +34,8 @@ const region = (title) => guest.page.getByRole('region', { name: title, exact: t
 const content = (title) => region(title).frameLocator('iframe');
 const call = (tool, args) => guest.ask(`/tool ${tool} ${JSON.stringify(args)}`);
 const cell = (name) => cellOf(content('Sheet'), name);
+/** What a tool gave lies folded in the conversation. */
+const told = (text) => guest.log.getByText(text).first().waitFor({ state: 'attached' });
 const shows = (name, text) => eventually(async () => assert.equal(await cell(name).innerText(), text));
 
 test('each opens in a window, and nothing in it shuts anybody out', async () => {
@@ -78,9 +80,9 @@ test('the agent puts 100 in A1 and tells the sum', async () => {
   await command('setCells', { cells: { A1: '100', A2: 42 } });
   await shows('A1', '100');
   await command('evaluate', { formula: '=SUM(A1:A2)' });
-  await guest.log.getByText('"value": 142').first().waitFor();
+  await told('"value": 142');
   await command('setCells', { cells: 5 });
-  await guest.log.getByText('Invalid params for command "setCells" at /cells: expected object, got number.').first().waitFor();
+  await told('Invalid params for command "setCells" at /cells: expected object, got number.');
   await command('setCell', { cells: { A1: '1' } });
   await shows('A1', '1');
   await command('undo');
@@ -88,7 +90,7 @@ test('the agent puts 100 in A1 and tells the sum', async () => {
   await guest.page.reload();
   await shows('A1', '100');
   await call('app_query', { windowId: 'sheet', stateKey: 'summary' });
-  await guest.log.getByText('"sum": 142').first().waitFor();
+  await told('"sum": 142');
 });
 
 test('what an awkward app does is told to the agent in words', async () => {
@@ -96,15 +98,17 @@ test('what an awkward app does is told to the agent in words', async () => {
   await content('Awkward').getByRole('button', { name: 'addAlways' }).waitFor();
   const command = (name, params) => call('app_command', { windowId: 'awkward', command: name, params });
   await command('throws');
-  await guest.log.getByText('TypeError: thrown on purpose').first().waitFor();
+  await told('TypeError: thrown on purpose');
   await command('nevr');
-  await guest.log.getByText('Unknown command: nevr. Did you mean "never"?').first().waitFor();
+  await told('Unknown command: nevr. Did you mean "never"?');
   await command('answersStrangely');
-  await guest.log.getByText('Unknown response type: yaar:app-surprise-response').first().waitFor();
+  await told('Unknown response type: yaar:app-surprise-response');
   for (const name of ['addAlways', 'addAlways', 'addLast', 'addLast', 'addNever']) await command(name);
   await guest.page.reload();
   const counters = content('Awkward').locator('#counters');
-  await eventually(async () => assert.equal((await counters.innerText()).replace(/\s+/g, ' '), 'always 2 last 1 never 0 runs 0'));
+  await eventually(async () =>
+    assert.equal((await counters.innerText()).replace(/\s+/g, ' '), 'always 2 last 1 never 0 runs 0'),
+  );
 });
 
 test('files open in the app that is for them', async () => {
