@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { cellOf } from './apps/harness.mjs';
 import { workbook, zip } from './apps/workbook.mjs';
+import { inspect } from './inspect.mjs';
 import { Server } from './server.mjs';
 import { deadServer, eventually, launch, signIn, visit } from './visit.mjs';
 import { inspectInside } from './windows.mjs';
@@ -89,6 +90,7 @@ test('the agent puts 100 in A1 and tells the sum', async () => {
   await shows('A1', '100');
   await guest.page.reload();
   await shows('A1', '100');
+  await inspect(guest, 'shipped-sheet');
   await call('app_query', { windowId: 'sheet', stateKey: 'summary' });
   await told('"sum": 142');
 });
