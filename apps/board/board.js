@@ -53,7 +53,12 @@ export class Board {
   /** @param {string} which @param {Partial<Pick<Card, 'title' | 'note' | 'done'>>} change */
   updateCard(which, { title, note, done }) {
     const { card, column } = this.card(which);
-    const changed = { ...card, title: title === undefined ? card.title : worthy(title), note: short(note ?? card.note), done: done ?? card.done };
+    const changed = {
+      ...card,
+      title: title === undefined ? card.title : worthy(title),
+      note: short(note ?? card.note),
+      done: done ?? card.done,
+    };
     const cards = column.cards.map((it) => (it.id === card.id ? changed : it));
     if (JSON.stringify(changed) !== JSON.stringify(card))
       this.#become(`change "${card.title}"`, { ...this.state, columns: this.#with({ ...column, cards }) });
@@ -66,7 +71,9 @@ export class Board {
     const to = column === undefined ? from : this.column(column);
     const without = this.state.columns.map((it) => ({ ...it, cards: it.cards.filter(({ id }) => id !== card.id) }));
     const columns = without.map((it) =>
-      it.id === to.id ? { ...it, cards: it.cards.toSpliced(position === undefined ? it.cards.length : position - 1, 0, card) } : it,
+      it.id === to.id
+        ? { ...it, cards: it.cards.toSpliced(position === undefined ? it.cards.length : position - 1, 0, card) }
+        : it,
     );
     if (JSON.stringify(columns) !== JSON.stringify(this.state.columns))
       this.#become(`move "${card.title}" to "${to.title}"`, { ...this.state, columns });
@@ -94,13 +101,19 @@ export class Board {
   renameColumn(which, title) {
     const column = this.column(which);
     if (worthy(title) !== column.title)
-      this.#become(`rename "${column.title}"`, { ...this.state, columns: this.#with({ ...column, title: worthy(title) }) });
+      this.#become(`rename "${column.title}"`, {
+        ...this.state,
+        columns: this.#with({ ...column, title: worthy(title) }),
+      });
   }
 
   /** With everything in it. @param {string} which */
   removeColumn(which) {
     const column = this.column(which);
-    this.#become(`remove the column "${column.title}"`, { ...this.state, columns: this.state.columns.filter((it) => it.id !== column.id) });
+    this.#become(`remove the column "${column.title}"`, {
+      ...this.state,
+      columns: this.state.columns.filter((it) => it.id !== column.id),
+    });
     return column;
   }
 
@@ -125,7 +138,8 @@ export class Board {
   undo(id) {
     const last = this.#done.at(-1);
     if (!last) throw new Error('there is nothing to undo');
-    if (id !== undefined && id !== last.id) throw new Error(`change ${id} cannot be undone by itself: the last one was ${last.id}, ${last.words}`);
+    if (id !== undefined && id !== last.id)
+      throw new Error(`change ${id} cannot be undone by itself: the last one was ${last.id}, ${last.words}`);
     this.#done.pop();
     this.#undone.push(last);
     this.state = { ...last.before, next: this.state.next };
@@ -157,7 +171,10 @@ export class Board {
     const found = all.find(({ card }) => card.id === which);
     if (found) return found;
     const titled = all.filter(({ card }) => alike(card.title, which));
-    if (titled.length > 1) throw new Error(`${titled.length} cards are called "${which}": name one of ${titled.map((it) => it.card.id).join(', ')}`);
+    if (titled.length > 1)
+      throw new Error(
+        `${titled.length} cards are called "${which}": name one of ${titled.map((it) => it.card.id).join(', ')}`,
+      );
     if (!titled[0]) throw new Error(`there is no card "${which}"`);
     return titled[0];
   }
@@ -166,7 +183,10 @@ export class Board {
   column(which) {
     const { columns } = this.state;
     const found = columns.find((it) => it.id === which) ?? columns.find((it) => alike(it.title, which));
-    if (!found) throw new Error(`there is no column "${which}"; there are ${columns.map((it) => `"${it.title}"`).join(', ') || 'none'}`);
+    if (!found)
+      throw new Error(
+        `there is no column "${which}"; there are ${columns.map((it) => `"${it.title}"`).join(', ') || 'none'}`,
+      );
     return found;
   }
 

@@ -61,7 +61,8 @@ export function dragging(root, drop) {
         const { top, height } = it.getBoundingClientRect();
         return clientY < top + height / 2;
       });
-      if (item.parentElement !== list || item.nextElementSibling !== (next ?? null)) list.insertBefore(item, next ?? null);
+      if (item.parentElement !== list || item.nextElementSibling !== (next ?? null))
+        list.insertBefore(item, next ?? null);
     }
     function end() {
       clearTimeout(resting);

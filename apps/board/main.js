@@ -52,7 +52,10 @@ function columnOf(column) {
   const [title, remove, adding] = ['.title', '.remove', '.adding'].map((it) => section.querySelector(it));
   title.value = column.title;
   title.setAttribute('aria-label', `Title of the column ${column.title}`);
-  title.addEventListener('change', () => guarded(() => board.renameColumn(column.id, title.value)) ?? (title.value = board.column(column.id).title));
+  title.addEventListener(
+    'change',
+    () => guarded(() => board.renameColumn(column.id, title.value)) ?? (title.value = board.column(column.id).title),
+  );
   title.addEventListener('keydown', (event) => event.key === 'Enter' && title.blur());
   section.querySelector('.count').textContent = column.cards.length || '';
   remove.setAttribute('aria-label', `Remove the column ${column.title}`);
@@ -119,7 +122,9 @@ function edit(id) {
   byId('card-title').value = card.title;
   byId('card-note').value = card.note;
   byId('card-done').checked = card.done;
-  byId('card-column').replaceChildren(...board.state.columns.map((it) => new Option(it.title, it.id, false, it.id === column.id)));
+  byId('card-column').replaceChildren(
+    ...board.state.columns.map((it) => new Option(it.title, it.id, false, it.id === column.id)),
+  );
   dialog.returnValue = 'cancel';
   dialog.onclose = () => {
     focused = id;

@@ -3,7 +3,11 @@
 const text = (description) => ({ type: 'string', minLength: 1, maxLength: 10_000, description });
 const card = text('Id of a card, or its title');
 const column = text('Id of a column, or its title');
-const position = { type: 'integer', minimum: 1, description: 'Place in the column, counted from 1; the end without it' };
+const position = {
+  type: 'integer',
+  minimum: 1,
+  description: 'Place in the column, counted from 1; the end without it',
+};
 const change = { type: 'integer', description: 'Number of the change; pass it to undo to take back exactly this' };
 const note = { type: 'string', maxLength: 10_000, description: 'More about it' };
 
@@ -33,7 +37,12 @@ export function registration(board) {
         description: 'How many cards each column has and how many of them are done. Read this first.',
         schema: { type: 'object' },
         handler: () => ({
-          columns: board.state.columns.map(({ id, title, cards }) => ({ id, title, cards: cards.length, done: cards.filter((it) => it.done).length })),
+          columns: board.state.columns.map(({ id, title, cards }) => ({
+            id,
+            title,
+            cards: cards.length,
+            done: cards.filter((it) => it.done).length,
+          })),
         }),
       },
     },
@@ -83,12 +92,27 @@ export function registration(board) {
         handler: doing(({ column }) => ({ removed: board.removeColumn(column) })),
       },
       setBoard: {
-        description: 'Replace everything: {"columns": [{"title": "To do", "cards": ["Buy bread", {"title": "Call Nestor", "note": "about the horses"}]}]}.',
+        description:
+          'Replace everything: {"columns": [{"title": "To do", "cards": ["Buy bread", {"title": "Call Nestor", "note": "about the horses"}]}]}.',
         params: object(
           {
             columns: {
               type: 'array',
-              items: object({ title: text('Its title'), cards: { type: 'array', items: { anyOf: [text('Title of a card'), object({ title: text('Title'), note, done: { type: 'boolean' } }, 'title')] } } }, 'title'),
+              items: object(
+                {
+                  title: text('Its title'),
+                  cards: {
+                    type: 'array',
+                    items: {
+                      anyOf: [
+                        text('Title of a card'),
+                        object({ title: text('Title'), note, done: { type: 'boolean' } }, 'title'),
+                      ],
+                    },
+                  },
+                },
+                'title',
+              ),
             },
           },
           'columns',

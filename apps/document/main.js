@@ -32,7 +32,9 @@ function put(value) {
 
 function draw() {
   const { words, characters } = counts(text.value);
-  byId('counts').textContent = [`${plural(words, 'word')} · ${plural(characters, 'character')}`, text.name].filter(Boolean).join(' · ');
+  byId('counts').textContent = [`${plural(words, 'word')} · ${plural(characters, 'character')}`, text.name]
+    .filter(Boolean)
+    .join(' · ');
   const { scrollTop } = reading;
   reading.replaceChildren(drawn(text.value));
   reading.scrollTop = scrollTop;
@@ -54,7 +56,8 @@ function drawn(value) {
     FORBID_TAGS: ['style', 'form', 'textarea', 'select', 'button', 'video', 'audio', 'svg', 'math'],
     FORBID_ATTR: ['style', 'class', 'id', 'name'],
   });
-  for (const picture of fragment.querySelectorAll('img')) if (!/^data:image\//.test(picture.getAttribute('src') ?? '')) picture.replaceWith(absent(picture));
+  for (const picture of fragment.querySelectorAll('img'))
+    if (!/^data:image\//.test(picture.getAttribute('src') ?? '')) picture.replaceWith(absent(picture));
   for (const link of fragment.querySelectorAll('a[href]')) {
     link.target = '_blank';
     link.rel = 'noopener noreferrer';
@@ -80,21 +83,23 @@ function drawOutline() {
   const headings = outline(text.value);
   const shown = [...reading.querySelectorAll('h1, h2, h3, h4, h5, h6')];
   byId('outline').querySelector('p').hidden = headings.length > 0;
-  byId('outline').querySelector('ol').replaceChildren(
-    ...headings.map(({ level, title, line }, at) => {
-      const item = document.createElement('li');
-      item.className = `level-${level}`;
-      const button = document.createElement('button');
-      button.type = 'button';
-      button.textContent = title || 'Without a title';
-      button.addEventListener('click', () => {
-        goTo(line);
-        shown[at]?.scrollIntoView({ block: 'start' });
-      });
-      item.append(button);
-      return item;
-    }),
-  );
+  byId('outline')
+    .querySelector('ol')
+    .replaceChildren(
+      ...headings.map(({ level, title, line }, at) => {
+        const item = document.createElement('li');
+        item.className = `level-${level}`;
+        const button = document.createElement('button');
+        button.type = 'button';
+        button.textContent = title || 'Without a title';
+        button.addEventListener('click', () => {
+          goTo(line);
+          shown[at]?.scrollIntoView({ block: 'start' });
+        });
+        item.append(button);
+        return item;
+      }),
+    );
 }
 
 function goTo(line) {
@@ -117,7 +122,9 @@ function tell() {
   clearTimeout(telling);
   telling = setTimeout(() => {
     const { words } = counts(text.value);
-    yaar.app.sendInteraction(`The person changed the document, which has ${plural(words, 'word')} now.`, { inform: true });
+    yaar.app.sendInteraction(`The person changed the document, which has ${plural(words, 'word')} now.`, {
+      inform: true,
+    });
   }, 2500);
 }
 
@@ -147,7 +154,8 @@ document.addEventListener('keydown', (event) => {
   else return;
   event.preventDefault();
 });
-for (const radio of document.querySelectorAll('[name=view]')) radio.addEventListener('change', () => setView(radio.value));
+for (const radio of document.querySelectorAll('[name=view]'))
+  radio.addEventListener('change', () => setView(radio.value));
 byId('show-outline').addEventListener('click', () => {
   byId('outline').hidden = !byId('outline').hidden;
   byId('show-outline').setAttribute('aria-expanded', String(!byId('outline').hidden));
@@ -218,7 +226,11 @@ function save() {
 
 function selection() {
   const { selectionStart: start, selectionEnd: end } = area;
-  return { text: text.value.slice(start, end), firstLine: lineAt(text.value, start), lastLine: lineAt(text.value, end) };
+  return {
+    text: text.value.slice(start, end),
+    firstLine: lineAt(text.value, start),
+    lastLine: lineAt(text.value, end),
+  };
 }
 
 function plural(count, word) {

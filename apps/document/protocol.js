@@ -14,18 +14,31 @@ export function registration(document, view) {
     appId: 'document',
     name: 'Document',
     state: {
-      text: { description: 'The whole document, as Markdown.', schema: { type: 'string' }, handler: () => document.value },
+      text: {
+        description: 'The whole document, as Markdown.',
+        schema: { type: 'string' },
+        handler: () => document.value,
+      },
       outline: {
         description: 'Its headings: level, title and line, counted from 1.',
         schema: { type: 'array', items: { type: 'object' } },
         handler: () => outline(document.value),
       },
       summary: {
-        description: 'Name of the file if there is one, number of words, characters and lines, and the headings. Read this first when the document may be long.',
+        description:
+          'Name of the file if there is one, number of words, characters and lines, and the headings. Read this first when the document may be long.',
         schema: { type: 'object' },
-        handler: () => ({ file: document.name || undefined, ...counts(document.value), outline: outline(document.value) }),
+        handler: () => ({
+          file: document.name || undefined,
+          ...counts(document.value),
+          outline: outline(document.value),
+        }),
       },
-      selection: { description: 'What the person has selected or where their cursor is: text, first and last line.', schema: { type: 'object' }, handler: view.selection },
+      selection: {
+        description: 'What the person has selected or where their cursor is: text, first and last line.',
+        schema: { type: 'object' },
+        handler: view.selection,
+      },
     },
     // The person writes as well, and no repeating of commands would bring that back: the whole text is kept instead,
     // and commands are repeated only where nothing can be kept.
@@ -51,18 +64,35 @@ export function registration(document, view) {
           const before = document.value.slice(0, at);
           const gap = before && !before.endsWith('\n') ? '\n' : '';
           const after = document.value.slice(at);
-          return done(document, document.set(`${before}${gap}${text}${after && !text.endsWith('\n') ? '\n' : ''}${after}`, 'insert'));
+          return done(
+            document,
+            document.set(`${before}${gap}${text}${after && !text.endsWith('\n') ? '\n' : ''}${after}`, 'insert'),
+          );
         },
       },
       replace: {
         description: 'Replace a text that occurs exactly once by another; with `all`, every occurrence. Case counts.',
-        params: object({ find: { type: 'string', minLength: 1 }, with: { type: 'string' }, all: { type: 'boolean' } }, 'find', 'with'),
+        params: object(
+          { find: { type: 'string', minLength: 1 }, with: { type: 'string' }, all: { type: 'boolean' } },
+          'find',
+          'with',
+        ),
         inverse: 'undo',
         handler: ({ find, with: by, all = false }) => {
           const count = document.value.split(find).length - 1;
           if (count === 0) throw new Error('the text to replace does not occur');
-          if (count > 1 && !all) throw new Error(`the text to replace occurs ${count} times: give more of what is around it, or set all`);
-          return { ...done(document, document.set(document.value.replaceAll(find, () => by), 'replace')), replaced: count };
+          if (count > 1 && !all)
+            throw new Error(`the text to replace occurs ${count} times: give more of what is around it, or set all`);
+          return {
+            ...done(
+              document,
+              document.set(
+                document.value.replaceAll(find, () => by),
+                'replace',
+              ),
+            ),
+            replaced: count,
+          };
         },
       },
       find: {
@@ -71,8 +101,12 @@ export function registration(document, view) {
         replay: 'never',
         handler: ({ text }) => {
           const all = occurrences(document.value, text);
-          const near = ({ start, end }) => document.value.slice(Math.max(0, start - AROUND), end + AROUND).replace(/\s+/g, ' ');
-          return { count: all.length, found: all.slice(0, 50).map((it) => ({ line: lineAt(document.value, it.start), near: near(it) })) };
+          const near = ({ start, end }) =>
+            document.value.slice(Math.max(0, start - AROUND), end + AROUND).replace(/\s+/g, ' ');
+          return {
+            count: all.length,
+            found: all.slice(0, 50).map((it) => ({ line: lineAt(document.value, it.start), near: near(it) })),
+          };
         },
       },
       openFile: {
@@ -81,7 +115,10 @@ export function registration(document, view) {
         inverse: 'undo',
         handler: ({ content, name = '' }) => {
           document.name = name;
-          return done(document, document.set(content.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n'), `open ${name || 'a file'}`));
+          return done(
+            document,
+            document.set(content.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n'), `open ${name || 'a file'}`),
+          );
         },
       },
       goTo: {
@@ -90,7 +127,9 @@ export function registration(document, view) {
         // Only where one looked last counts.
         replay: 'last',
         handler: ({ line, heading }) => {
-          const wanted = outline(document.value).find((it) => it.title.toLowerCase() === String(heading ?? '').toLowerCase());
+          const wanted = outline(document.value).find(
+            (it) => it.title.toLowerCase() === String(heading ?? '').toLowerCase(),
+          );
           if (heading !== undefined && !wanted) throw new Error(`there is no heading "${heading}"`);
           view.goTo(wanted?.line ?? line);
           return { ok: true, line: wanted?.line ?? line };

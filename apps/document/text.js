@@ -61,7 +61,8 @@ export class Text {
   undo(id) {
     const last = this.#done.at(-1);
     if (!last) throw new Error('there is nothing to undo');
-    if (id !== undefined && id !== last.id) throw new Error(`change ${id} cannot be undone by itself: the last one was ${last.id}, ${last.words}`);
+    if (id !== undefined && id !== last.id)
+      throw new Error(`change ${id} cannot be undone by itself: the last one was ${last.id}, ${last.words}`);
     this.#done.pop();
     this.#undone.push(last);
     return this.#go(last.before, last);
@@ -126,7 +127,10 @@ export function outline(text) {
 
 /** @param {string} title */
 function plain(title) {
-  return title.replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*_`~]/g, '').trim();
+  return title
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[*_`~]/g, '')
+    .trim();
 }
 
 /** @param {string} text */

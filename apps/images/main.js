@@ -53,7 +53,12 @@ function draw() {
   for (const id of TOOLS) byId(id).disabled = !isOpen;
   if (!isOpen) return;
   const padding = 24;
-  if (view.fit) view.zoom = fitting(open, { width: stage.clientWidth - padding, height: stage.clientHeight - padding }, view.rotation);
+  if (view.fit)
+    view.zoom = fitting(
+      open,
+      { width: stage.clientWidth - padding, height: stage.clientHeight - padding },
+      view.rotation,
+    );
   const [width, height] = [open.width * view.zoom, open.height * view.zoom];
   image.style.width = `${width}px`;
   image.style.height = `${height}px`;
@@ -65,12 +70,17 @@ function draw() {
   stage.classList.toggle('movable', !view.fit);
   byId('zoom').textContent = `${Math.round(view.zoom * 100)} %`;
   byId('fit').setAttribute('aria-pressed', String(view.fit));
-  byId('about').textContent = [open.name, `${open.width} × ${open.height}`, open.kind.slice(6), size(open.bytes)].filter(Boolean).join(' · ');
+  byId('about').textContent = [open.name, `${open.width} × ${open.height}`, open.kind.slice(6), size(open.bytes)]
+    .filter(Boolean)
+    .join(' · ');
 }
 
 function change(next) {
   if (!open) return;
-  const middle = [(stage.scrollLeft + stage.clientWidth / 2) / stage.scrollWidth, (stage.scrollTop + stage.clientHeight / 2) / stage.scrollHeight];
+  const middle = [
+    (stage.scrollLeft + stage.clientWidth / 2) / stage.scrollWidth,
+    (stage.scrollTop + stage.clientHeight / 2) / stage.scrollHeight,
+  ];
   Object.assign(view, { fit: false }, next);
   view.zoom = bounded(view.zoom);
   view.rotation = turned(view.rotation);
@@ -107,16 +117,20 @@ stage.addEventListener('pointerdown', (down) => {
   if (view.fit || down.button !== 0 || down.pointerType === 'touch') return;
   const from = { left: stage.scrollLeft, top: stage.scrollTop };
   stage.setPointerCapture(down.pointerId);
-  const move = (event) => stage.scrollTo(from.left - event.clientX + down.clientX, from.top - event.clientY + down.clientY);
+  const move = (event) =>
+    stage.scrollTo(from.left - event.clientX + down.clientX, from.top - event.clientY + down.clientY);
   const stop = new AbortController();
   stage.addEventListener('pointermove', move, { signal: stop.signal });
-  for (const end of ['pointerup', 'pointercancel']) stage.addEventListener(end, () => stop.abort(), { signal: stop.signal });
+  for (const end of ['pointerup', 'pointercancel'])
+    stage.addEventListener(end, () => stop.abort(), { signal: stop.signal });
 });
 new ResizeObserver(draw).observe(stage);
 
 byId('open').addEventListener('click', () => byId('file').click());
 byId('file').addEventListener('change', () => take(byId('file').files[0]));
-document.addEventListener('paste', (event) => take([...event.clipboardData.files].find((it) => it.type.startsWith('image/'))));
+document.addEventListener('paste', (event) =>
+  take([...event.clipboardData.files].find((it) => it.type.startsWith('image/'))),
+);
 for (const kind of ['dragover', 'dragleave', 'drop'])
   stage.addEventListener(kind, (event) => {
     event.preventDefault();
@@ -142,22 +156,39 @@ function about() {
 }
 
 function size(bytes) {
-  return bytes < 1024 ? `${bytes} B` : bytes < 1024 * 1024 ? `${Math.round(bytes / 1024)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+  return bytes < 1024
+    ? `${bytes} B`
+    : bytes < 1024 * 1024
+      ? `${Math.round(bytes / 1024)} KB`
+      : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
 yaar.app.register({
   appId: 'images',
   name: 'Images',
   state: {
-    image: { description: 'What is open: name, type, bytes, width and height in pixels; null if nothing is.', schema: { type: ['object', 'null'] }, handler: about },
-    view: { description: 'How it is looked at: zoom (1 is as large as it is), rotation in degrees, and whether all of it is fitted in.', schema: { type: 'object' }, handler: () => ({ ...view }) },
+    image: {
+      description: 'What is open: name, type, bytes, width and height in pixels; null if nothing is.',
+      schema: { type: ['object', 'null'] },
+      handler: about,
+    },
+    view: {
+      description:
+        'How it is looked at: zoom (1 is as large as it is), rotation in degrees, and whether all of it is fitted in.',
+      schema: { type: 'object' },
+      handler: () => ({ ...view }),
+    },
   },
   commands: {
     openFile: {
       description: 'Show a picture: PNG, JPEG, GIF, WebP, AVIF, BMP, ICO or SVG in base64.',
       params: {
         type: 'object',
-        properties: { content: { type: 'string', minLength: 1 }, name: { type: 'string' }, encoding: { const: 'base64' } },
+        properties: {
+          content: { type: 'string', minLength: 1 },
+          name: { type: 'string' },
+          encoding: { const: 'base64' },
+        },
         required: ['content'],
         additionalProperties: false,
       },
@@ -166,10 +197,15 @@ yaar.app.register({
       handler: ({ content, name = '' }) => openBytes(decoded(content), name),
     },
     setView: {
-      description: 'Zoom (1 is as large as it is, 0.05 to 20), turn (0, 90, 180 or 270 degrees), or fit all of it into the window.',
+      description:
+        'Zoom (1 is as large as it is, 0.05 to 20), turn (0, 90, 180 or 270 degrees), or fit all of it into the window.',
       params: {
         type: 'object',
-        properties: { zoom: { type: 'number', minimum: 0.05, maximum: 20 }, rotation: { type: 'number' }, fit: { type: 'boolean' } },
+        properties: {
+          zoom: { type: 'number', minimum: 0.05, maximum: 20 },
+          rotation: { type: 'number' },
+          fit: { type: 'boolean' },
+        },
         minProperties: 1,
         additionalProperties: false,
       },
@@ -177,7 +213,11 @@ yaar.app.register({
       handler: ({ zoom, rotation, fit }) => {
         if (!open) throw new Error('no picture is open');
         const isFit = fit ?? (zoom === undefined && view.fit);
-        change({ ...(zoom === undefined ? {} : { zoom }), ...(rotation === undefined ? {} : { rotation }), fit: isFit });
+        change({
+          ...(zoom === undefined ? {} : { zoom }),
+          ...(rotation === undefined ? {} : { rotation }),
+          fit: isFit,
+        });
         return { ...view };
       },
     },

@@ -11,13 +11,20 @@ const KINDS = [
   ['image/avif', (it) => begins(it, 4, 'ftypavif') || begins(it, 4, 'ftypavis')],
   ['image/bmp', (it) => begins(it, 0, 'BM')],
   ['image/x-icon', (it) => begins(it, 0, '\0\0\x01\0')],
-  ['image/svg+xml', (it) => /^\s*(<\?xml[\s\S]*?\?>\s*)?(<!--[\s\S]*?-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s>]/i.test(new TextDecoder().decode(it.subarray(0, 4096)))],
+  [
+    'image/svg+xml',
+    (it) =>
+      /^\s*(<\?xml[\s\S]*?\?>\s*)?(<!--[\s\S]*?-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s>]/i.test(
+        new TextDecoder().decode(it.subarray(0, 4096)),
+      ),
+  ],
 ];
 
 /** By what is in it, whatever it is called. @param {Uint8Array} bytes */
 export function kindOf(bytes) {
   const found = KINDS.find(([, test]) => /** @type {(it: Uint8Array) => boolean} */ (test)(bytes));
-  if (!found) throw new Error('this is no picture that can be shown: expected PNG, JPEG, GIF, WebP, AVIF, BMP, ICO or SVG');
+  if (!found)
+    throw new Error('this is no picture that can be shown: expected PNG, JPEG, GIF, WebP, AVIF, BMP, ICO or SVG');
   return String(found[0]);
 }
 
@@ -36,7 +43,10 @@ export function decoded(base64) {
   }
 }
 
-/** The zoom that shows all of it, never larger than it is. @param {{ width: number, height: number }} picture @param {{ width: number, height: number }} room @param {number} rotation */
+/**
+ * The zoom that shows all of it, never larger than it is.
+ * @param {{ width: number, height: number }} picture @param {{ width: number, height: number }} room @param {number} rotation
+ */
 export function fitting({ width, height }, room, rotation) {
   const [across, down] = rotation % 180 ? [height, width] : [width, height];
   return Math.max(LEAST, Math.min(1, room.width / across, room.height / down));

@@ -32,7 +32,7 @@ export function parse(source, separator) {
     let field = '';
     if (text[at] === '"') {
       [field, at] = quoted(text, at);
-    } 
+    }
     const from = at;
     while (at < text.length && text[at] !== separator && text[at] !== '\n' && text[at] !== '\r') at += 1;
     row.push(field + text.slice(from, at));
@@ -54,7 +54,7 @@ export function parse(source, separator) {
 /** What stands between two quotes, and where it goes on. @param {string} text @param {number} at @returns {[string, number]} */
 function quoted(text, at) {
   let field = '';
-  for (let from = at + 1; ; ) {
+  for (let from = at + 1; ;) {
     const end = text.indexOf('"', from);
     if (end < 0) return [field + text.slice(from), text.length];
     field += text.slice(from, end);
@@ -66,9 +66,11 @@ function quoted(text, at) {
 
 /** @param {string[][]} rows @param {string} separator */
 export function write(rows, separator = ',') {
-  const isOdd = (/** @type {string} */ field) => /["\r\n]/.test(field) || field.includes(separator) || /^\s|\s$/.test(field);
+  const isOdd = (/** @type {string} */ field) =>
+    /["\r\n]/.test(field) || field.includes(separator) || /^\s|\s$/.test(field);
   const written = (/** @type {string} */ field) => (isOdd(field) ? `"${field.replaceAll('"', '""')}"` : field);
   // One empty field alone would read as no line at all.
-  const line = (/** @type {string[]} */ row) => (row.length === 1 && row[0] === '' ? '""' : row.map(written).join(separator));
+  const line = (/** @type {string[]} */ row) =>
+    row.length === 1 && row[0] === '' ? '""' : row.map(written).join(separator);
   return rows.map((row) => `${line(row)}\r\n`).join('');
 }

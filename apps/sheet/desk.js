@@ -139,7 +139,10 @@ export class Desk {
     const isDown = to.bottom > from.bottom || to.top < from.top;
     for (let row = to.top; row <= to.bottom; row += 1)
       for (let column = to.left; column <= to.right; column += 1) {
-        const source = { row: from.top + mod(row - from.top, height), column: from.left + mod(column - from.left, width) };
+        const source = {
+          row: from.top + mod(row - from.top, height),
+          column: from.left + mod(column - from.left, width),
+        };
         if (source.row === row && source.column === column) continue;
         const series = isDown
           ? this.#series(Array.from({ length: height }, (_, at) => keyOf(from.top + at, source.column)))
@@ -176,8 +179,10 @@ export class Desk {
   /** @param {string[][]} rows @param {Place} at @returns {Texts} */
   laid(rows, at) {
     const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
-    if (at.row + rows.length > ROWS) throw new Error(`a sheet has ${ROWS} rows, and this needs ${at.row + rows.length}`);
-    if (at.column + width > COLUMNS) throw new Error(`a sheet has ${COLUMNS} columns, and this needs ${at.column + width}`);
+    if (at.row + rows.length > ROWS)
+      throw new Error(`a sheet has ${ROWS} rows, and this needs ${at.row + rows.length}`);
+    if (at.column + width > COLUMNS)
+      throw new Error(`a sheet has ${COLUMNS} columns, and this needs ${at.column + width}`);
     /** @type {Texts} */
     const texts = new Map();
     rows.forEach((row, down) => row.forEach((text, right) => texts.set(keyOf(at.row + down, at.column + right), text)));
@@ -197,16 +202,21 @@ export class Desk {
     const texts = this.laid(rows, { row: selection.top, column: selection.left });
     const done = this.change(`paste ${rows.length} rows`, texts);
     const width = Math.max(...rows.map((row) => row.length));
-    this.select({ row: selection.top, column: selection.left }, { row: selection.top + rows.length - 1, column: selection.left + width - 1 });
+    this.select(
+      { row: selection.top, column: selection.left },
+      { row: selection.top + rows.length - 1, column: selection.left + width - 1 },
+    );
     return done;
   }
 
   /** @param {Rect} rect */
   #keysIn({ top, left, bottom, right }) {
     const most = 100_000;
-    if ((bottom - top + 1) * (right - left + 1) > most) throw new Error(`no more than ${most} cells can be filled at once`);
+    if ((bottom - top + 1) * (right - left + 1) > most)
+      throw new Error(`no more than ${most} cells can be filled at once`);
     const keys = [];
-    for (let row = top; row <= bottom; row += 1) for (let column = left; column <= right; column += 1) keys.push(keyOf(row, column));
+    for (let row = top; row <= bottom; row += 1)
+      for (let column = left; column <= right; column += 1) keys.push(keyOf(row, column));
     return keys;
   }
 

@@ -17,26 +17,27 @@ export class Wrong {
 }
 
 const CELL = String.raw`\$?[A-Za-z]{1,3}\$?[1-9]\d{0,6}(?![\w(.])`;
+const KINDS = ['space', 'text', 'error', 'range', 'cell', 'number', 'name', 'sign', 'odd'];
 const PIECES = new RegExp(
   [
-    String.raw`(?<space>\s+)`,
-    String.raw`(?<text>"(?:[^"]|"")*")`,
-    String.raw`(?<error>#(?:DIV/0!|REF!|NAME\?|VALUE!|NUM!|N/A|CYCLE!|ERROR!))`,
-    String.raw`(?<range>${CELL}:${CELL}|\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3}(?![\w(.])|\$?[1-9]\d{0,6}:\$?[1-9]\d{0,6})`,
-    `(?<cell>${CELL})`,
-    String.raw`(?<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)`,
-    String.raw`(?<name>[A-Za-z_][\w.]*)`,
-    String.raw`(?<sign><>|<=|>=|[-+*/^&=<>%(),;])`,
-    String.raw`(?<odd>[\s\S])`,
+    String.raw`(\s+)`,
+    String.raw`("(?:[^"]|"")*")`,
+    String.raw`(#(?:DIV/0!|REF!|NAME\?|VALUE!|NUM!|N/A|CYCLE!|ERROR!))`,
+    String.raw`(${CELL}:${CELL}|\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3}(?![\w(.])|\$?[1-9]\d{0,6}:\$?[1-9]\d{0,6})`,
+    `(${CELL})`,
+    String.raw`((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)`,
+    String.raw`([A-Za-z_][\w.]*)`,
+    String.raw`(<>|<=|>=|[-+*/^&=<>%(),;])`,
+    String.raw`([\s\S])`,
   ].join('|'),
   'g',
 );
 
 /** @param {string} text without the `=` */
 function pieces(text) {
-  return Array.from(text.matchAll(PIECES), ({ 0: written, groups = {} }) => {
-    const kind = Object.keys(groups).find((name) => groups[name] !== undefined) ?? 'odd';
-    return { kind, written };
+  return Array.from(text.matchAll(PIECES), (found) => {
+    const written = found[0];
+    return { kind: KINDS[found.indexOf(written, 1) - 1] ?? 'odd', written };
   });
 }
 
@@ -66,7 +67,8 @@ export function parse(text) {
     const signs = LEVELS[which];
     if (!signs) return signed();
     let tree = level(which + 1);
-    for (let op = takes(...signs); op; op = takes(...signs)) tree = { kind: 'binary', op, left: tree, right: level(which + 1) };
+    for (let op = takes(...signs); op; op = takes(...signs))
+      tree = { kind: 'binary', op, left: tree, right: level(which + 1) };
     return tree;
   }
   /** Stronger than `^`, as in every other spreadsheet: -2^2 is 4. */

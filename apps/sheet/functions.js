@@ -77,7 +77,15 @@ function criterion(wanted) {
   const number = typeof wanted === 'string' ? (rest.trim() === '' ? NaN : Number(rest)) : NaN;
   const right = typeof wanted !== 'string' ? wanted : Number.isNaN(number) ? rest : number;
   const isPattern = typeof right === 'string' && /[*?]/.test(right);
-  const pattern = isPattern && new RegExp(`^${right.replace(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll('*', '[\\s\\S]*').replaceAll('?', '[\\s\\S]')}$`, 'i');
+  const pattern =
+    isPattern &&
+    new RegExp(
+      `^${right
+        .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+        .replaceAll('*', '[\\s\\S]*')
+        .replaceAll('?', '[\\s\\S]')}$`,
+      'i',
+    );
   return (/** @type {Value} */ value) => {
     if (value instanceof Wrong) return false;
     if (pattern) return (typeof value === 'string' && pattern.test(value)) === (op !== '<>');
@@ -160,10 +168,12 @@ const text = (part, hand) => asText(hand.value(part));
 /** @param {any} part @param {Hand} hand */
 const number = (part, hand) => asNumber(hand.value(part));
 /** @param {(value: Value) => boolean} test */
-const asks = (test) => (/** @type {any[]} */ [part], /** @type {Hand} */ hand) => {
-  const [value = null] = hand.all(part);
-  return test(value);
-};
+const asks =
+  (test) =>
+  (/** @type {any[]} */ [part], /** @type {Hand} */ hand) => {
+    const [value = null] = hand.all(part);
+    return test(value);
+  };
 
 /** @param {any[]} parts @param {Hand} hand */
 function modulo([left, right], hand) {
@@ -175,26 +185,54 @@ function modulo([left, right], hand) {
 
 /** @type {Record<string, [least: number, most: number, run: (parts: any[], hand: Hand) => Value]>} */
 export const FUNCTIONS = Object.assign(Object.create(null), {
-  SUM: [1, MANY, (parts, hand) => { let sum = 0; for (const it of numbers(parts, hand)) sum += it; return sum; }],
+  SUM: [
+    1,
+    MANY,
+    (parts, hand) => {
+      let sum = 0;
+      for (const it of numbers(parts, hand)) sum += it;
+      return sum;
+    },
+  ],
   PRODUCT: [1, MANY, (parts, hand) => [...numbers(parts, hand)].reduce((product, it) => product * it, 1)],
   AVERAGE: [1, MANY, (parts, hand) => average(numbers(parts, hand))],
   MEDIAN: [1, MANY, (parts, hand) => median(numbers(parts, hand))],
-  MIN: [1, MANY, (parts, hand) => { let least = Infinity; for (const it of numbers(parts, hand)) least = Math.min(least, it); return least === Infinity ? 0 : least; }],
-  MAX: [1, MANY, (parts, hand) => { let most = -Infinity; for (const it of numbers(parts, hand)) most = Math.max(most, it); return most === -Infinity ? 0 : most; }],
+  MIN: [
+    1,
+    MANY,
+    (parts, hand) => {
+      let least = Infinity;
+      for (const it of numbers(parts, hand)) least = Math.min(least, it);
+      return least === Infinity ? 0 : least;
+    },
+  ],
+  MAX: [
+    1,
+    MANY,
+    (parts, hand) => {
+      let most = -Infinity;
+      for (const it of numbers(parts, hand)) most = Math.max(most, it);
+      return most === -Infinity ? 0 : most;
+    },
+  ],
   COUNT: [1, MANY, (parts, hand) => count(parts, hand)],
   COUNTA: [1, MANY, (parts, hand) => count(parts, hand, (it) => it !== null)],
   COUNTIF: [2, 2, ([range, wanted], hand) => count([range], hand, criterion(hand.value(wanted)))],
   SUMIF: [2, 3, (parts, hand) => chosen(parts, hand).reduce((sum, it) => sum + Number(it), 0)],
   AVERAGEIF: [2, 3, (parts, hand) => average(chosen(parts, hand))],
   IF: [2, 3, ([test, yes, no], hand) => (asTruth(hand.value(test)) ? hand.value(yes) : no ? hand.value(no) : false)],
-  IFERROR: [2, 2, ([part, otherwise], hand) => {
-    try {
-      return hand.value(part);
-    } catch (error) {
-      if (error instanceof Wrong) return hand.value(otherwise);
-      throw error;
-    }
-  }],
+  IFERROR: [
+    2,
+    2,
+    ([part, otherwise], hand) => {
+      try {
+        return hand.value(part);
+      } catch (error) {
+        if (error instanceof Wrong) return hand.value(otherwise);
+        throw error;
+      }
+    },
+  ],
   AND: [1, MANY, (parts, hand) => [...truths(parts, hand)].every(Boolean)],
   OR: [1, MANY, (parts, hand) => [...truths(parts, hand)].some(Boolean)],
   NOT: [1, 1, ([part], hand) => !asTruth(hand.value(part))],
@@ -215,19 +253,31 @@ export const FUNCTIONS = Object.assign(Object.create(null), {
   LOWER: [1, 1, ([part], hand) => text(part, hand).toLowerCase()],
   TRIM: [1, 1, ([part], hand) => text(part, hand).trim().replace(/ +/g, ' ')],
   LEFT: [1, 2, ([part, length], hand) => text(part, hand).slice(0, Math.max(0, numberOr(length, hand, 1)))],
-  RIGHT: [1, 2, ([part, length], hand) => {
-    const from = text(part, hand);
-    return from.slice(Math.max(0, from.length - Math.max(0, numberOr(length, hand, 1))));
-  }],
-  MID: [3, 3, ([part, start, length], hand) => {
-    const at = number(start, hand) - 1;
-    if (at < 0) throw new Wrong('#VALUE!', 'texts are counted from one');
-    return text(part, hand).slice(at, at + Math.max(0, number(length, hand)));
-  }],
-  SUBSTITUTE: [3, 3, ([part, from, to], hand) => {
-    const wanted = text(from, hand);
-    return wanted ? text(part, hand).replaceAll(wanted, () => text(to, hand)) : text(part, hand);
-  }],
+  RIGHT: [
+    1,
+    2,
+    ([part, length], hand) => {
+      const from = text(part, hand);
+      return from.slice(Math.max(0, from.length - Math.max(0, numberOr(length, hand, 1))));
+    },
+  ],
+  MID: [
+    3,
+    3,
+    ([part, start, length], hand) => {
+      const at = number(start, hand) - 1;
+      if (at < 0) throw new Wrong('#VALUE!', 'texts are counted from one');
+      return text(part, hand).slice(at, at + Math.max(0, number(length, hand)));
+    },
+  ],
+  SUBSTITUTE: [
+    3,
+    3,
+    ([part, from, to], hand) => {
+      const wanted = text(from, hand);
+      return wanted ? text(part, hand).replaceAll(wanted, () => text(to, hand)) : text(part, hand);
+    },
+  ],
   ISBLANK: [1, 1, asks((it) => it === null)],
   ISNUMBER: [1, 1, asks((it) => typeof it === 'number')],
   ISTEXT: [1, 1, asks((it) => typeof it === 'string')],

@@ -148,7 +148,14 @@ export class Grid {
     if (cell.textContent !== text) cell.textContent = text;
     const isChosen = holds(desk.selection, row, column);
     const isActive = desk.anchor.row === row && desk.anchor.column === column;
-    const kind = value instanceof Wrong ? 'wrong' : typeof value === 'number' ? 'numeric' : typeof value === 'boolean' ? 'truth' : '';
+    const kind =
+      value instanceof Wrong
+        ? 'wrong'
+        : typeof value === 'number'
+          ? 'numeric'
+          : typeof value === 'boolean'
+            ? 'truth'
+            : '';
     cell.className = `cell ${kind} ${isChosen ? 'chosen' : ''} ${isActive ? 'active' : ''}`;
     cell.setAttribute('aria-selected', String(isChosen));
     cell.title = value instanceof Wrong ? value.why : '';

@@ -113,7 +113,8 @@ function keys(desk, grid, editing, guarded) {
   function edge({ row, column }, rows, columns) {
     const isFilled = (/** @type {number} */ r, /** @type {number} */ c) => desk.book.textAt(keyOf(r, c)) !== '';
     const isInside = (/** @type {number} */ r, /** @type {number} */ c) => r >= 0 && c >= 0 && r < ROWS && c < COLUMNS;
-    const wanted = isInside(row + rows, column + columns) && isFilled(row, column) && isFilled(row + rows, column + columns);
+    const wanted =
+      isInside(row + rows, column + columns) && isFilled(row, column) && isFilled(row + rows, column + columns);
     while (isInside(row + rows, column + columns)) {
       if (wanted && !isFilled(row + rows, column + columns)) break;
       [row, column] = [row + rows, column + columns];
@@ -211,14 +212,16 @@ function pointer(desk, grid, editing, guarded) {
   });
   element.addEventListener('click', (event) => {
     const isTouch = /** @type {PointerEvent} */ (event).pointerType === 'touch';
-    if (isTouch && /** @type {HTMLElement} */ (event.target).classList.contains('cell')) desk.select(grid.placeAt(event));
+    if (isTouch && /** @type {HTMLElement} */ (event.target).classList.contains('cell'))
+      desk.select(grid.placeAt(event));
   });
   element.addEventListener('dblclick', (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     if (target.classList.contains('edge')) {
       const column = Number(target.parentElement?.dataset.column);
       desk.widen(column, grid.fitting(column));
-    } else if (target.classList.contains('cell')) editing.begin(desk.book.textAt(keyOf(desk.anchor.row, desk.anchor.column)));
+    } else if (target.classList.contains('cell'))
+      editing.begin(desk.book.textAt(keyOf(desk.anchor.row, desk.anchor.column)));
   });
 
   /** @param {PointerEvent} event @param {{ row: number, column: number }} from @param {'row' | 'column'} axis */
@@ -240,7 +243,10 @@ function pointer(desk, grid, editing, guarded) {
       event,
       (move) => {
         const { row, column } = grid.placeAt(move);
-        const [down, right] = [Math.max(from.top - row, row - from.bottom), Math.max(from.left - column, column - from.right)];
+        const [down, right] = [
+          Math.max(from.top - row, row - from.bottom),
+          Math.max(from.left - column, column - from.right),
+        ];
         grid.filling =
           down >= right
             ? { ...from, top: Math.min(from.top, row), bottom: Math.max(from.bottom, row) }
@@ -267,7 +273,11 @@ function clipboard(desk, grid, guarded) {
     if (!isOurs()) return false;
     const { selection } = desk;
     const extent = desk.book.extent() ?? selection;
-    const rect = { ...selection, bottom: Math.min(selection.bottom, Math.max(selection.top, extent.bottom)), right: Math.min(selection.right, Math.max(selection.left, extent.right)) };
+    const rect = {
+      ...selection,
+      bottom: Math.min(selection.bottom, Math.max(selection.top, extent.bottom)),
+      right: Math.min(selection.right, Math.max(selection.left, extent.right)),
+    };
     const text = desk.tsv(rect);
     copied = { text, rect };
     event.clipboardData?.setData('text/plain', text);

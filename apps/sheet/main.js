@@ -3,7 +3,8 @@ import { Desk, named, touchedBy } from './desk.js';
 import { Grid, byId } from './grid.js';
 import { hands } from './hands.js';
 import { keyOf, rectName } from './places.js';
-import { numbers, registration } from './protocol.js';
+import { registration } from './protocol.js';
+import { numbers } from './reading.js';
 import { shown } from './values.js';
 
 const { yaar } = window;
@@ -41,14 +42,17 @@ desk.onChange((what, change) => {
 function show() {
   grid.draw();
   const { anchor, selection } = desk;
-  if (document.activeElement !== formula && !editing?.isOpen()) formula.value = desk.book.textAt(keyOf(anchor.row, anchor.column));
+  if (document.activeElement !== formula && !editing?.isOpen())
+    formula.value = desk.book.textAt(keyOf(anchor.row, anchor.column));
   if (document.activeElement !== place) place.value = rectName(selection);
   byId('undo').disabled = !desk.canUndo;
   byId('redo').disabled = !desk.canRedo;
   const isOne = selection.top === selection.bottom && selection.left === selection.right;
   const { count, sum, average } = isOne ? { count: 0, sum: 0, average: 0 } : numbers(desk, selection);
   byId('numbers').textContent =
-    count > 0 ? `Sum ${shown(sum)} · Average ${shown(Number((average ?? 0).toFixed(4)))} · Count ${count}` : desk.fileName || (desk.book.size ? '' : 'Empty. Type anywhere, or open a CSV or Excel file.');
+    count > 0
+      ? `Sum ${shown(sum)} · Average ${shown(Number((average ?? 0).toFixed(4)))} · Count ${count}`
+      : desk.fileName || (desk.book.size ? '' : 'Empty. Type anywhere, or open a CSV or Excel file.');
 }
 
 /** What was done by hand, told in one go once the hand rests. It informs and asks for nothing. */
@@ -70,7 +74,9 @@ byId('redo').addEventListener('click', () => guarded(() => desk.redo()));
 byId('ascending').addEventListener('click', () => guarded(() => sort(false)));
 byId('descending').addEventListener('click', () => guarded(() => sort(true)));
 byId('rows-in').addEventListener('click', () => guarded(() => desk.splice('row', desk.selection.top, 1)));
-byId('rows-out').addEventListener('click', () => guarded(() => desk.splice('row', desk.selection.top, desk.selection.top - desk.selection.bottom - 1)));
+byId('rows-out').addEventListener('click', () =>
+  guarded(() => desk.splice('row', desk.selection.top, desk.selection.top - desk.selection.bottom - 1)),
+);
 byId('sum').addEventListener('click', () => guarded(sumAbove));
 byId('open').addEventListener('click', () => byId('file').click());
 byId('export').addEventListener('click', () => guarded(save));

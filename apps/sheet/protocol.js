@@ -1,13 +1,10 @@
 // What an agent may read of the sheet and do to it.
-import { named, touchedBy } from './desk.js';
-import { Wrong } from './formula.js';
-import { COLUMNS, ROWS, columnName, columnNumber, columnOf, keyName, keyOf, placeOf, rectName, rectOf } from './places.js';
+import { named } from './desk.js';
+import { COLUMNS, ROWS, columnName, columnNumber, keyOf, placeOf, rectName, rectOf } from './places.js';
+import { MOST_CELLS, MOST_COLUMNS, MOST_ROWS, cells, done, numbers, summary, told, values } from './reading.js';
 
 /** @typedef {import('./desk.js').Desk} Desk */
 
-const MOST_CELLS = 1000;
-const MOST_ROWS = 200;
-const MOST_COLUMNS = 50;
 const range = { type: 'string', description: 'A range like A1, A1:C10, A:C (whole columns) or 2:5 (whole rows)' };
 const change = { type: 'integer', description: 'Number of the change; pass it to undo to take back exactly this' };
 
@@ -28,25 +25,38 @@ function state(desk) {
   return {
     cells: {
       description: `What every filled cell holds and shows, by name: {"A1": {"input": "=B1*2", "value": 8}}. At most ${MOST_CELLS} cells, row by row; use the command readCells for a part of a larger sheet.`,
-      schema: { type: 'object', properties: { range: { type: ['string', 'null'] }, cells: { type: 'object' }, left: { type: 'integer' } } },
+      schema: {
+        type: 'object',
+        properties: { range: { type: ['string', 'null'] }, cells: { type: 'object' }, left: { type: 'integer' } },
+      },
       handler: () => cells(desk, desk.book.extent()),
     },
     values: {
       description: `The values as rows of a table, from A1 to the last used cell. At most ${MOST_ROWS} rows and ${MOST_COLUMNS} columns.`,
-      schema: { type: 'object', properties: { range: { type: ['string', 'null'] }, rows: { type: 'array' }, left: { type: 'integer' } } },
+      schema: {
+        type: 'object',
+        properties: { range: { type: ['string', 'null'] }, rows: { type: 'array' }, left: { type: 'integer' } },
+      },
       handler: () => values(desk, desk.book.extent()),
     },
     selection: {
-      description: 'What the person has selected: its range, the active cell, the values, and their sum, average and count.',
+      description:
+        'What the person has selected: its range, the active cell, the values, and their sum, average and count.',
       schema: { type: 'object' },
       handler: () => {
         const rect = named(desk, rectName(desk.selection)) ?? desk.selection;
-        const active = rectName({ top: desk.anchor.row, bottom: desk.anchor.row, left: desk.anchor.column, right: desk.anchor.column });
+        const active = rectName({
+          top: desk.anchor.row,
+          bottom: desk.anchor.row,
+          left: desk.anchor.column,
+          right: desk.anchor.column,
+        });
         return { range: rectName(desk.selection), active, ...numbers(desk, rect), values: values(desk, rect).rows };
       },
     },
     summary: {
-      description: 'An overview: how large the sheet is, and for each column its first cell and the count, sum, smallest and largest of its numbers. Read this first.',
+      description:
+        'An overview: how large the sheet is, and for each column its first cell and the count, sum, smallest and largest of its numbers. Read this first.',
       schema: { type: 'object' },
       handler: () => summary(desk),
     },
@@ -59,8 +69,20 @@ function commands(desk) {
   const returns = { type: 'object', properties: { ok: { const: true }, change } };
   return {
     setCells: {
-      description: 'Put something into cells, by name: {"cells": {"A1": "100", "B1": "=A1*2"}}. What begins with = is a formula, an empty text or null clears. Gives the values of these cells and of every formula that changed by it.',
-      params: object({ cells: { type: 'object', description: 'Texts, numbers or formulas by cell name', minProperties: 1, propertyNames: { pattern: '^\\$?[A-Za-z]{1,3}\\$?[1-9][0-9]{0,6}$' }, additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } } }, 'cells'),
+      description:
+        'Put something into cells, by name: {"cells": {"A1": "100", "B1": "=A1*2"}}. What begins with = is a formula, an empty text or null clears. Gives the values of these cells and of every formula that changed by it.',
+      params: object(
+        {
+          cells: {
+            type: 'object',
+            description: 'Texts, numbers or formulas by cell name',
+            minProperties: 1,
+            propertyNames: { pattern: '^\\$?[A-Za-z]{1,3}\\$?[1-9][0-9]{0,6}$' },
+            additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+          },
+        },
+        'cells',
+      ),
       returns,
       aliases: ['setCell', 'writeCells'],
       ...changes,
@@ -83,7 +105,8 @@ function commands(desk) {
       params: object({ range }),
       returns,
       ...changes,
-      handler: ({ range } = {}) => done(desk, desk.clear(named(desk, range) ?? { top: 0, left: 0, bottom: 0, right: 0 })),
+      handler: ({ range } = {}) =>
+        done(desk, desk.clear(named(desk, range) ?? { top: 0, left: 0, bottom: 0, right: 0 })),
     },
     insertRows: splice(desk, 'row', 1, 'Insert empty rows before row `at` (counted from 1); formulas follow.'),
     deleteRows: splice(desk, 'row', -1, 'Delete rows from row `at` (counted from 1) on; formulas follow.'),
@@ -91,12 +114,18 @@ function commands(desk) {
     deleteColumns: splice(desk, 'column', -1, 'Delete columns from column `at` (a letter) on; formulas follow.'),
     sort: {
       description: 'Sort the rows of a range, or of everything, by one or more columns. Empty cells come last.',
-      params: object({
-        range,
-        by: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }], description: 'Column letters, the most important first' },
-        descending: { type: 'boolean' },
-        header: { type: 'boolean', description: 'Whether the first row stays where it is' },
-      }, 'by'),
+      params: object(
+        {
+          range,
+          by: {
+            anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }],
+            description: 'Column letters, the most important first',
+          },
+          descending: { type: 'boolean' },
+          header: { type: 'boolean', description: 'Whether the first row stays where it is' },
+        },
+        'by',
+      ),
       returns,
       ...changes,
       handler: ({ range, by, descending = false, header = false }) => {
@@ -107,7 +136,8 @@ function commands(desk) {
       },
     },
     fill: {
-      description: 'Continue a pattern: {"from": "A1:A2", "to": "A1:A10"}. Numbers go on at even steps, formulas are copied with their places moved along.',
+      description:
+        'Continue a pattern: {"from": "A1:A2", "to": "A1:A10"}. Numbers go on at even steps, formulas are copied with their places moved along.',
       params: object({ from: range, to: range }, 'from', 'to'),
       returns,
       ...changes,
@@ -115,13 +145,25 @@ function commands(desk) {
     },
     openFile: {
       description: 'Replace everything by a file: the text of a CSV file, or an Excel workbook in base64.',
-      params: object({ content: { type: 'string' }, name: { type: 'string' }, encoding: { enum: ['text', 'base64'] }, separator: { type: 'string', minLength: 1, maxLength: 1 } }, 'content'),
+      params: object(
+        {
+          content: { type: 'string' },
+          name: { type: 'string' },
+          encoding: { enum: ['text', 'base64'] },
+          separator: { type: 'string', minLength: 1, maxLength: 1 },
+        },
+        'content',
+      ),
       timeoutMs: 60_000,
       ...changes,
       handler: async ({ content, name = '', encoding, separator }) => {
         const isPacked = encoding === 'base64' || /^UEsDB/.test(content);
         const { left } = await desk.open(isPacked ? bytes(content) : content, name, separator);
-        return { ok: true, ...summary(desk), ...(left ? { left: `${left} cells lay beyond column ${columnName(COLUMNS - 1)} or row ${ROWS}` } : {}) };
+        return {
+          ok: true,
+          ...summary(desk),
+          ...(left ? { left: `${left} cells lay beyond column ${columnName(COLUMNS - 1)} or row ${ROWS}` } : {}),
+        };
       },
     },
     exportCsv: {
@@ -143,7 +185,14 @@ function commands(desk) {
     },
     setColumnWidth: {
       description: 'Make columns wider or narrower, in pixels from 32 to 800.',
-      params: object({ columns: { type: 'string', description: 'A letter, or two like A:C' }, width: { type: 'number', minimum: 32, maximum: 800 } }, 'columns', 'width'),
+      params: object(
+        {
+          columns: { type: 'string', description: 'A letter, or two like A:C' },
+          width: { type: 'number', minimum: 32, maximum: 800 },
+        },
+        'columns',
+        'width',
+      ),
       handler: ({ columns, width }) => {
         const [from, to = from] = String(columns).split(':').map(columnOfName);
         for (let column = from ?? 0; column <= (to ?? 0); column += 1) desk.widen(column, width);
@@ -171,12 +220,14 @@ function object(properties, ...required) {
 
 /** @param {Desk} desk @param {'row' | 'column'} axis @param {number} sign @param {string} description */
 function splice(desk, axis, sign, description) {
-  const at = axis === 'row' ? { type: 'integer', minimum: 1, maximum: ROWS } : { type: 'string', pattern: '^[A-Za-z]{1,3}$' };
+  const at =
+    axis === 'row' ? { type: 'integer', minimum: 1, maximum: ROWS } : { type: 'string', pattern: '^[A-Za-z]{1,3}$' };
   return {
     description,
     params: object({ at, count: { type: 'integer', minimum: 1, maximum: 10_000, default: 1 } }, 'at'),
     inverse: 'undo',
-    handler: ({ at, count = 1 }) => done(desk, desk.splice(axis, axis === 'row' ? at - 1 : columnOfName(at), sign * count)),
+    handler: ({ at, count = 1 }) =>
+      done(desk, desk.splice(axis, axis === 'row' ? at - 1 : columnOfName(at), sign * count)),
   };
 }
 
@@ -185,8 +236,12 @@ function textsOf(cells) {
   return new Map(
     Object.entries(cells).map(([name, value]) => {
       const place = placeOf(name);
-      if (!place) throw new Error(`"${name}" is no cell of this sheet: it goes from A1 to ${columnName(COLUMNS - 1)}${ROWS}`);
-      return [keyOf(place.row, place.column), value === null ? '' : typeof value === 'boolean' ? String(value).toUpperCase() : String(value)];
+      if (!place)
+        throw new Error(`"${name}" is no cell of this sheet: it goes from A1 to ${columnName(COLUMNS - 1)}${ROWS}`);
+      return [
+        keyOf(place.row, place.column),
+        value === null ? '' : typeof value === 'boolean' ? String(value).toUpperCase() : String(value),
+      ];
     }),
   );
 }
@@ -201,115 +256,9 @@ function rectNamed(text) {
 /** @param {unknown} name */
 function columnOfName(name) {
   const column = /^[A-Za-z]{1,3}$/.test(String(name).trim()) ? columnNumber(String(name).trim()) : COLUMNS;
-  if (column >= COLUMNS) throw new Error(`"${name}" is no column: expected a letter from A to ${columnName(COLUMNS - 1)}`);
+  if (column >= COLUMNS)
+    throw new Error(`"${name}" is no column: expected a letter from A to ${columnName(COLUMNS - 1)}`);
   return column;
-}
-
-/** What came of a change, short enough to be read. @param {Desk} desk @param {{ change: import('./desk.js').Change | null, worked: Set<number> }} done */
-function done(desk, { change, worked }) {
-  if (!change) return { ok: true, changed: 0 };
-  const changed = [...change.before.keys()];
-  const recalculated = [...worked].filter((key) => !change.before.has(key));
-  return {
-    ok: true,
-    changed: changed.length,
-    in: rectName(touchedBy(change)),
-    values: valuesOf(desk, changed),
-    ...(recalculated.length > 0 ? { recalculated: valuesOf(desk, recalculated) } : {}),
-    ...wrongs(desk, [...changed, ...recalculated]),
-    change: change.id,
-  };
-}
-
-const FEW = 40;
-
-/** @param {Desk} desk @param {number[]} keys */
-function valuesOf(desk, keys) {
-  return Object.fromEntries(keys.slice(0, FEW).map((key) => [keyName(key), desk.book.valueAt(key)]));
-}
-
-/** @param {Desk} desk @param {number[]} keys */
-function wrongs(desk, keys) {
-  const found = keys.filter((key) => desk.book.valueAt(key) instanceof Wrong).slice(0, FEW);
-  if (found.length === 0) return {};
-  return { errors: Object.fromEntries(found.map((key) => [keyName(key), explained(desk.book.valueAt(key))])) };
-}
-
-/** @param {import('./values.js').Value} value */
-function explained(value) {
-  return value instanceof Wrong && value.why ? `${value.code}: ${value.why}` : String(value);
-}
-
-/** @param {import('./values.js').Value} value */
-function told(value) {
-  return value instanceof Wrong ? { value: value.code, error: value.why } : { value };
-}
-
-/** @param {Desk} desk @param {import('./places.js').Rect | null} rect */
-function cells(desk, rect) {
-  const keys = rect ? desk.book.filled(rect) : [];
-  const shown = keys.slice(0, MOST_CELLS);
-  const cells = shown.map((key) => [keyName(key), { input: desk.book.textAt(key), value: plain(desk, key) }]);
-  return { range: rect ? rectName(rect) : null, cells: Object.fromEntries(cells), ...left(keys.length - shown.length) };
-}
-
-/** @param {Desk} desk @param {import('./places.js').Rect | null} rect */
-function values(desk, rect) {
-  if (!rect) return { range: null, rows: [] };
-  const part = { ...rect, bottom: Math.min(rect.bottom, rect.top + MOST_ROWS - 1), right: Math.min(rect.right, rect.left + MOST_COLUMNS - 1) };
-  const rows = desk.rows(part, (key) => /** @type {any} */ (plain(desk, key)));
-  return { range: rectName(part), rows, ...left(rect.bottom - part.bottom, 'rows') };
-}
-
-/** @param {Desk} desk @param {number} key */
-function plain(desk, key) {
-  const value = desk.book.valueAt(key);
-  return value instanceof Wrong ? value.code : value;
-}
-
-/** @param {number} count */
-const left = (count, what = 'cells') => (count > 0 ? { left: `${count} more ${what}` } : {});
-
-/** @param {Desk} desk @param {import('./places.js').Rect} rect */
-export function numbers(desk, rect) {
-  const all = desk.book.filled(rect).map((key) => desk.book.valueAt(key));
-  const found = all.filter((it) => typeof it === 'number');
-  const sum = found.reduce((total, it) => total + it, 0);
-  return { filled: all.length, count: found.length, sum, ...(found.length > 0 ? { average: sum / found.length } : {}) };
-}
-
-/** @param {Desk} desk */
-function summary(desk) {
-  const extent = desk.book.extent();
-  if (!extent) return { range: null, rows: 0, columns: 0, filled: 0, formulas: 0, file: desk.fileName || undefined };
-  const columns = Array.from({ length: Math.min(extent.right + 1, MOST_COLUMNS) }, () => ({ count: 0, sum: 0, least: Infinity, most: -Infinity }));
-  let [formulas, errors] = [0, 0];
-  for (const key of desk.book.keys()) {
-    const value = desk.book.valueAt(key);
-    if (desk.book.isFormula(key)) formulas += 1;
-    if (value instanceof Wrong) errors += 1;
-    const column = columns[columnOf(key)];
-    if (typeof value !== 'number' || !column) continue;
-    column.count += 1;
-    column.sum += value;
-    column.least = Math.min(column.least, value);
-    column.most = Math.max(column.most, value);
-  }
-  return {
-    range: rectName(extent),
-    rows: extent.bottom + 1,
-    columns: extent.right + 1,
-    filled: desk.book.size,
-    formulas,
-    errors,
-    file: desk.fileName || undefined,
-    byColumn: Object.fromEntries(
-      columns.map(({ count, sum, least, most }, column) => [
-        columnName(column),
-        { first: plain(desk, keyOf(0, column)), numbers: count, ...(count > 0 ? { sum, min: least, max: most } : {}) },
-      ]),
-    ),
-  };
 }
 
 /** @param {string} base64 */

@@ -17,7 +17,9 @@ export async function read(bytes) {
   if (!workbook) throw new Error('this is no Excel workbook: it has no xl/workbook.xml');
   const [sheet] = tags(workbook, 'sheet');
   if (!sheet) throw new Error('the workbook has no sheet');
-  const relation = tags(await part('xl/_rels/workbook.xml.rels'), 'Relationship').find((it) => it.at('Id') === sheet.at('r:id'));
+  const relation = tags(await part('xl/_rels/workbook.xml.rels'), 'Relationship').find(
+    (it) => it.at('Id') === sheet.at('r:id'),
+  );
   const target = relation?.at('Target') ?? 'worksheets/sheet1.xml';
   const xml = await part(target.startsWith('/') ? target.slice(1) : `xl/${target}`);
   if (!xml) throw new Error(`the workbook names ${target}, which is not in it`);
@@ -59,14 +61,19 @@ function asText(text) {
 /** All texts, without those that only tell how others are spoken. @param {string} xml */
 function textIn(xml) {
   const spoken = xml.replace(/<rPh\b[\s\S]*?<\/rPh>/g, '');
-  return tags(spoken, 't').map((it) => unescaped(it.inside)).join('');
+  return tags(spoken, 't')
+    .map((it) => unescaped(it.inside))
+    .join('');
 }
 
 /** @typedef {{ inside: string, at: (name: string) => string }} Tag */
 
 /** Every element of a name that does not lie in another of the same name. @param {string} xml @param {string} name @returns {Tag[]} */
 function tags(xml, name) {
-  const found = new RegExp(`<(?:\\w+:)?${name}(\\s(?:[^>"']|"[^"]*"|'[^']*')*?)?(?:/>|>([\\s\\S]*?)</(?:\\w+:)?${name}\\s*>)`, 'g');
+  const found = new RegExp(
+    `<(?:\\w+:)?${name}(\\s(?:[^>"']|"[^"]*"|'[^']*')*?)?(?:/>|>([\\s\\S]*?)</(?:\\w+:)?${name}\\s*>)`,
+    'g',
+  );
   return Array.from(xml.matchAll(found), ([, attributes = '', inside = '']) => ({
     inside,
     at: (wanted) => unescaped(new RegExp(`\\s${wanted}\\s*=\\s*["']([^"']*)["']`).exec(attributes)?.[1] ?? ''),
@@ -105,7 +112,8 @@ function archive(bytes) {
       const [nameLength, extra, comment] = [28, 30, 32].map((offset) => view.getUint16(at + offset, true));
       const name = new TextDecoder().decode(bytes.subarray(at + 46, at + 46 + (nameLength ?? 0)));
       const [packedSize, size, local] = [20, 24, 42].map((offset) => view.getUint32(at + offset, true));
-      const start = (local ?? 0) + 30 + view.getUint16((local ?? 0) + 26, true) + view.getUint16((local ?? 0) + 28, true);
+      const start =
+        (local ?? 0) + 30 + view.getUint16((local ?? 0) + 26, true) + view.getUint16((local ?? 0) + 28, true);
       const packed = bytes.subarray(start, start + (packedSize ?? 0));
       files.set(name, { method: view.getUint16(at + 10, true), packed, size: size ?? 0 });
       at += 46 + (nameLength ?? 0) + (extra ?? 0) + (comment ?? 0);
@@ -124,7 +132,7 @@ async function inflated({ method, packed }) {
   /** @type {Uint8Array[]} */
   const chunks = [];
   let size = 0;
-  for (const reader = stream.getReader(); ; ) {
+  for (const reader = stream.getReader(); ;) {
     const { done, value } = await reader.read();
     if (done) break;
     size += value.length;

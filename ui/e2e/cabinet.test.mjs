@@ -140,7 +140,8 @@ describe('apps', () => {
         try {
           return String(await act());
         } catch (error) {
-          return error.name === 'SecurityError' ? 'refused' : error.message;
+          const { name, message } = /** @type {Error} */ (error);
+          return name === 'SecurityError' ? 'refused' : message;
         }
       };
       const base = location.pathname.match(/^\/f\/[^/]+\//)?.[0] ?? '';

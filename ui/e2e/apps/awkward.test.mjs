@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 const said = async (command, params) => {
-  const { error, result } = await app.ask({ type: 'yaar:app-command-request', command, params });
+  const { error, result } = await app.request({ type: 'yaar:app-command-request', command, params });
   return error ?? result;
 };
 
@@ -40,7 +40,9 @@ test('what cannot be said is an error, and what is nothing is nothing', async ()
 });
 
 test('a command that never answers keeps no other from answering', async () => {
-  await app.page.evaluate(() => /** @type {any} */ (window).post({ type: 'yaar:app-command-request', requestId: 'never', command: 'never' }));
+  await app.page.evaluate(() =>
+    /** @type {any} */ (window).post({ type: 'yaar:app-command-request', requestId: 'never', command: 'never' }),
+  );
   assert.deepEqual(await said('addAlways', { by: 2 }), { always: 2 });
   assert.deepEqual(await app.query('counters'), { always: 2, last: 0, never: 0, runs: 0 });
   assert.deepEqual(await app.query('log'), ['never ', 'addAlways {"by":2}']);
@@ -49,7 +51,10 @@ test('a command that never answers keeps no other from answering', async () => {
 test('one that takes its time says how far it is', async () => {
   assert.deepEqual(await said('patient', { ms: 40 }), { runs: 1 });
   const steps = await app.heard('yaar:app-progress');
-  assert.deepEqual(steps.map((it) => [it.done, it.total, it.note]), [1, 2, 3, 4].map((step) => [step, 4, `part ${step} of 4`]));
+  assert.deepEqual(
+    steps.map((it) => [it.done, it.total, it.note]),
+    [1, 2, 3, 4].map((step) => [step, 4, `part ${step} of 4`]),
+  );
 });
 
 test('it says often that it is ready, with one and the same instance', async () => {
@@ -63,14 +68,18 @@ test('it says often that it is ready, with one and the same instance', async () 
 
 test('it answers twice, wrongly and for others', async () => {
   assert.equal(await said('answersTwice'), 'the first answer');
-  await eventually(async () => assert.ok((await app.heard('yaar:app-command-response')).some((it) => it.result === 'the second answer')));
+  await eventually(async () =>
+    assert.ok((await app.heard('yaar:app-command-response')).some((it) => it.result === 'the second answer')),
+  );
   await said('forges', { requestId: 'req-of-another' });
   assert.ok((await app.heard('yaar:app-command-response')).some((it) => it.requestId === 'req-of-another'));
 });
 
 test('it reloads before it has answered', async () => {
   const [{ instance }] = await app.heard('yaar:app-ready');
-  await app.page.evaluate(() => /** @type {any} */ (window).post({ type: 'yaar:app-command-request', requestId: 'r', command: 'reloads' }));
+  await app.page.evaluate(() =>
+    /** @type {any} */ (window).post({ type: 'yaar:app-command-request', requestId: 'r', command: 'reloads' }),
+  );
   await eventually(async () => assert.equal((await app.heard('yaar:app-ready')).length, 2));
   assert.notEqual((await app.heard('yaar:app-ready'))[1].instance, instance);
 });

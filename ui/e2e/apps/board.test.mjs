@@ -27,10 +27,18 @@ afterEach(async () => {
 const column = (title) => app.content.getByRole('region', { name: title, exact: true });
 const card = (title) => app.content.getByRole('button', { name: title });
 /** Everything, as one reads it. */
-const board = async () => Object.fromEntries((await app.query('board')).map(({ title, cards }) => [title, cards.map((it) => it.title)]));
+const board = async () =>
+  Object.fromEntries((await app.query('board')).map(({ title, cards }) => [title, cards.map((it) => it.title)]));
 const stands = (expected) => eventually(async () => assert.deepEqual(await board(), expected));
 const columns = [
-  { title: 'To do', cards: ['Buy bread', { title: 'Call Nestor', note: 'About the horses.\nAnd the ships, if there is time left for them.' }, 'Sweep the floor'] },
+  {
+    title: 'To do',
+    cards: [
+      'Buy bread',
+      { title: 'Call Nestor', note: 'About the horses.\nAnd the ships, if there is time left for them.' },
+      'Sweep the floor',
+    ],
+  },
   { title: 'Doing', cards: ['Light the fire'] },
   { title: 'Done', cards: [{ title: 'Count the jars', done: true }] },
 ];
@@ -57,7 +65,10 @@ describe('for an agent', () => {
     await app.command('redo');
     await stands({ 'To do': ['Buy bread'], Doing: [], Done: [] });
     await assert.rejects(app.command('moveCard', { card: 'Nobody' }), /there is no card "Nobody"/);
-    await assert.rejects(app.command('addCard', { title: 'x', column: 'Nowhere' }), /there is no column "Nowhere"; there are "To do", "Doing", "Done"/);
+    await assert.rejects(
+      app.command('addCard', { title: 'x', column: 'Nowhere' }),
+      /there is no column "Nowhere"; there are "To do", "Doing", "Done"/,
+    );
     await assert.rejects(app.command('addCard', { title: '  ' }), /a title must not be empty/);
   });
 
@@ -83,7 +94,11 @@ describe('by hand', () => {
     await app.page.mouse.down();
     await app.page.mouse.move(to.x + 30, to.y + 6, { steps: 5 });
     await app.page.mouse.up();
-    await stands({ 'To do': ['Call Nestor', 'Sweep the floor'], Doing: ['Buy bread', 'Light the fire'], Done: ['Count the jars'] });
+    await stands({
+      'To do': ['Call Nestor', 'Sweep the floor'],
+      Doing: ['Buy bread', 'Light the fire'],
+      Done: ['Count the jars'],
+    });
     assert.equal(await app.content.getByRole('dialog').count(), 0, 'a drag is no click');
     await eventually(async () => assert.equal((await app.heard('yaar:app-interaction')).length, 1));
     const [told] = await app.heard('yaar:app-interaction');
@@ -106,7 +121,11 @@ describe('by hand', () => {
     await card('Buy bread').focus();
     await app.page.keyboard.press('Alt+ArrowDown');
     await app.page.keyboard.press('Alt+ArrowRight');
-    await stands({ 'To do': ['Call Nestor', 'Sweep the floor'], Doing: ['Light the fire', 'Buy bread'], Done: ['Count the jars'] });
+    await stands({
+      'To do': ['Call Nestor', 'Sweep the floor'],
+      Doing: ['Light the fire', 'Buy bread'],
+      Done: ['Count the jars'],
+    });
     await app.content.getByText('Buy bread is now 2 in Doing').waitFor({ state: 'attached' });
     assert.equal(await app.frame.evaluate(() => document.activeElement?.textContent), 'Buy bread');
     await app.page.keyboard.press('Control+z');
@@ -120,11 +139,15 @@ describe('by hand', () => {
     await app.page.keyboard.type('And another');
     await app.page.keyboard.press('Enter');
     await card('New one').click();
-    await app.content.getByRole('textbox', { name: 'Title' , exact: true }).fill('Old one');
+    await app.content.getByRole('textbox', { name: 'Title', exact: true }).fill('Old one');
     await app.content.getByRole('checkbox', { name: 'Done' }).check();
     await app.content.getByRole('combobox', { name: 'Column' }).selectOption('Done');
     await app.content.getByRole('button', { name: 'Keep' }).click();
-    await stands({ 'To do': ['Buy bread', 'Call Nestor', 'Sweep the floor'], Doing: ['Light the fire', 'And another'], Done: ['Count the jars', 'Old one'] });
+    await stands({
+      'To do': ['Buy bread', 'Call Nestor', 'Sweep the floor'],
+      Doing: ['Light the fire', 'And another'],
+      Done: ['Count the jars', 'Old one'],
+    });
     assert.equal((await app.query('cards')).find((it) => it.title === 'Old one').done, true);
     await card('Old one').click();
     await app.content.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();

@@ -58,17 +58,37 @@ describe('for an agent', () => {
   test('says what it can do', async () => {
     const { state, commands } = await app.sound();
     assert.deepEqual(state, ['text', 'outline', 'summary', 'selection']);
-    assert.deepEqual(commands, ['setText', 'append', 'insert', 'replace', 'find', 'openFile', 'goTo', 'setView', 'undo', 'redo']);
+    assert.deepEqual(commands, [
+      'setText',
+      'append',
+      'insert',
+      'replace',
+      'find',
+      'openFile',
+      'goTo',
+      'setView',
+      'undo',
+      'redo',
+    ]);
   });
 
   test('writes, adds, replaces and takes back', async () => {
-    assert.deepEqual(await app.command('setText', { text: '# One\n\nfirst' }), { ok: true, changed: true, words: 2, lines: 3, change: 1 });
+    assert.deepEqual(await app.command('setText', { text: '# One\n\nfirst' }), {
+      ok: true,
+      changed: true,
+      words: 2,
+      lines: 3,
+      change: 1,
+    });
     await app.command('append', { text: 'last' });
     await app.command('insert', { text: 'before', line: 3 });
     assert.equal(await app.query('text'), '# One\n\nbefore\nfirst\n\nlast');
     const { change } = await app.command('replace', { find: 'first', with: 'second $&' });
     assert.equal(await app.query('text'), '# One\n\nbefore\nsecond $&\n\nlast');
-    await assert.rejects(app.command('replace', { find: 'e', with: '' }), /the text to replace occurs 4 times: give more of what is around it, or set all/);
+    await assert.rejects(
+      app.command('replace', { find: 'e', with: '' }),
+      /the text to replace occurs 4 times: give more of what is around it, or set all/,
+    );
     await assert.rejects(app.command('replace', { find: 'nowhere', with: '' }), /does not occur/);
     await app.command('undo', { change });
     await app.command('undo');
@@ -84,11 +104,15 @@ describe('for an agent', () => {
     assert.deepEqual([count, found.map((it) => it.line)], [2, [7, 20]]);
     assert.deepEqual(await app.command('goTo', { heading: 'how to count' }), { ok: true, line: 17 });
     await assert.rejects(app.command('goTo', { heading: 'nothing' }), /there is no heading "nothing"/);
-    assert.deepEqual((await app.query('outline')).map((it) => it.title), ['The hall', 'Stores', 'How to count']);
+    assert.deepEqual(
+      (await app.query('outline')).map((it) => it.title),
+      ['The hall', 'Stores', 'How to count'],
+    );
   });
 
   test('cannot make anything run or load, whatever it writes', async () => {
-    const hostile = '<script>window.ran=1</script><img src=x onerror="window.ran=1"><a href="javascript:window.ran=1">go</a><iframe src="/"></iframe><form action="/"><button>b</button></form><p style="position:fixed">p</p><svg onload="window.ran=1"></svg>';
+    const hostile =
+      '<script>window.ran=1</script><img src=x onerror="window.ran=1"><a href="javascript:window.ran=1">go</a><iframe src="/"></iframe><form action="/"><button>b</button></form><p style="position:fixed">p</p><svg onload="window.ran=1"></svg>';
     // The browser says so when it reads what is taken out afterwards.
     app.foresee(/violates the following Content Security Policy/);
     await app.command('openFile', { content: hostile, name: 'evil.md' });

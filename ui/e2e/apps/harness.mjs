@@ -28,10 +28,13 @@ export class House {
   /** How storage answers when it is to fail. @type {number | undefined} */
   failing;
 
+  page = createServer((request, response) => void this.#parent(request, response));
+  sandbox = createServer((request, response) => void this.#sandboxed(request, response));
+
   static async open() {
     const house = new House();
-    house.page = await listening((request, response) => house.#parent(request, response));
-    house.sandbox = await listening((request, response) => void house.#sandboxed(request, response));
+    for (const server of [house.page, house.sandbox])
+      await new Promise((done) => server.listen(0, '127.0.0.1', () => done(undefined)));
     return house;
   }
 
@@ -43,22 +46,24 @@ export class House {
   }
 
   get url() {
-    return `http://127.0.0.1:${this.page.address().port}`;
+    return `http://127.0.0.1:${portOf(this.page)}`;
   }
 
   get #far() {
-    return `127.0.0.1:${this.sandbox.address().port}`;
+    return `127.0.0.1:${portOf(this.sandbox)}`;
   }
 
   async #parent(request, response) {
     const { pathname, searchParams } = new URL(request.url, this.url);
-    if (pathname === '/tokens.css') return response.setHeader('content-type', 'text/css').end(await readFile(join(root, 'ui/src/styles/tokens.css')));
+    if (pathname === '/tokens.css')
+      return response.setHeader('content-type', 'text/css').end(await readFile(join(root, 'ui/src/styles/tokens.css')));
     if (pathname === '/parent.js') return response.setHeader('content-type', 'text/javascript').end(`(${parent})();`);
     if (pathname !== '/') return response.writeHead(204).end();
     const app = searchParams.get('app');
     const place = searchParams.get('place') ?? 'w1';
     const source = `http://${this.#far}/f/${TICKET}-${app}-${place}/index.html`;
-    response.setHeader('content-type', 'text/html; charset=utf-8').end(`<!doctype html><html lang="en"><meta charset="utf-8">
+    response.setHeader('content-type', 'text/html; charset=utf-8')
+      .end(`<!doctype html><html lang="en"><meta charset="utf-8">
       <meta name="viewport" content="width=device-width"><title>${app}</title><link rel="stylesheet" href="tokens.css">
       <style>html,body{height:100%;margin:0;background:var(--paper)}iframe{display:block;width:100%;height:100%;border:0}</style>
       <script src="parent.js"></script>
@@ -80,7 +85,9 @@ export class House {
     if (path === '__megaron/sdk.js') {
       const told = { nonce: 'word', app, token: TOKEN, place };
       const script = await readFile(join(root, 'ui/dist/sdk/megaron-frame.js'));
-      return response.setHeader('content-type', TYPES['.js']).end(`globalThis.__megaron=${JSON.stringify(told)};\n${script}`);
+      return response
+        .setHeader('content-type', TYPES['.js'])
+        .end(`globalThis.__megaron=${JSON.stringify(told)};\n${script}`);
     }
     const written = this.written.get(app)?.[path];
     const folders = [join(root, 'apps', app), join(import.meta.dirname, 'fixtures', app)];
@@ -105,7 +112,8 @@ export class House {
 
   async #stored(request, response, path, app) {
     const name = path.replace(/^apps\/self(?=\/|$)/, `apps/${app}`);
-    const say = (status, reply) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
+    const say = (status, reply) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
     if (request.headers['x-iframe-token'] !== TOKEN) return say(401, { error: 'Unauthorized' });
     if (!`${name}/`.startsWith(`apps/${app}/`)) return say(403, { error: 'Access denied' });
     if (this.failing) return say(this.failing, { error: 'the shelf is full' });
@@ -118,7 +126,10 @@ export class House {
     }
     if (new URL(request.url, this.url).searchParams.has('list')) {
       const inside = [...this.files.keys()].filter((it) => it.startsWith(`${name}/`));
-      return say(200, inside.map((it) => ({ path: it, isDirectory: false, size: 0, modifiedAt: '2026-01-01T00:00:00Z' })));
+      return say(
+        200,
+        inside.map((it) => ({ path: it, isDirectory: false, size: 0, modifiedAt: '2026-01-01T00:00:00Z' })),
+      );
     }
     const found = this.files.get(name);
     if (!found) return say(404, { error: 'File not found' });
@@ -134,10 +145,10 @@ const CORS = {
   'cache-control': 'no-store',
 };
 
-async function listening(answer) {
-  const server = createServer(answer);
-  await new Promise((done) => server.listen(0, '127.0.0.1', () => done(undefined)));
-  return server;
+/** @param {import('node:http').Server} server */
+function portOf(server) {
+  const address = server.address();
+  return typeof address === 'object' ? address?.port : undefined;
 }
 
 /** Runs in the page around the frame. */
@@ -147,15 +158,19 @@ function parent() {
   const waiting = new Map();
   const theme = () => {
     const style = getComputedStyle(document.documentElement);
-    const names = 'paper paper-deep raised line line-strong ink ink-soft ember ember-ink ember-wash good good-wash gone gone-wash sans serif mono small round';
-    const tokens = Object.fromEntries(names.split(' ').map((name) => [`--${name}`, style.getPropertyValue(`--${name}`).trim()]));
+    const names =
+      'paper paper-deep raised line line-strong ink ink-soft ember ember-ink ember-wash good good-wash gone gone-wash sans serif mono small round';
+    const tokens = Object.fromEntries(
+      names.split(' ').map((name) => [`--${name}`, style.getPropertyValue(`--${name}`).trim()]),
+    );
     return { scheme: matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light', tokens };
   };
   addEventListener('message', ({ data, source }) => {
     const frame = document.querySelector('iframe')?.contentWindow;
     if (source !== frame) return;
     heard.push(data);
-    if (data?.type === 'megaron:hello') frame?.postMessage({ type: 'megaron:welcome', theme: theme(), visible: true }, '*');
+    if (data?.type === 'megaron:hello')
+      frame?.postMessage({ type: 'megaron:welcome', theme: theme(), visible: true }, '*');
     waiting.get(data?.requestId)?.(data);
   });
   here.post = (message) => document.querySelector('iframe')?.contentWindow?.postMessage(message, '*');
@@ -173,7 +188,6 @@ export class Shown extends Visit {
   /** @param {import('playwright-core').BrowserContext} context @param {House} house @param {string} app */
   static async open(context, house, app, place = 'w1') {
     const shown = new Shown(await context.newPage());
-    shown.house = house;
     await shown.page.goto(`${house.url}/?app=${app}&place=${place}`);
     await shown.ready();
     return shown;
@@ -200,23 +214,24 @@ export class Shown extends Visit {
     return all.filter((it) => it?.type === type);
   }
 
-  async ask(message) {
+  /** Asks as the page does, and gives back the answer as it comes. */
+  async request(message) {
     const requestId = `req-${(this.#asked += 1)}`;
     return this.page.evaluate((it) => /** @type {any} */ (window).ask(it), { ...message, requestId });
   }
 
   async manifest() {
-    return (await this.ask({ type: 'yaar:app-manifest-request' })).manifest;
+    return (await this.request({ type: 'yaar:app-manifest-request' })).manifest;
   }
 
   async query(stateKey) {
-    const { data, error } = await this.ask({ type: 'yaar:app-query-request', stateKey });
+    const { data, error } = await this.request({ type: 'yaar:app-query-request', stateKey });
     if (error) throw new Error(error);
     return data;
   }
 
   async command(command, params) {
-    const { result, error } = await this.ask({ type: 'yaar:app-command-request', command, params });
+    const { result, error } = await this.request({ type: 'yaar:app-command-request', command, params });
     if (error) throw new Error(error);
     return result;
   }
@@ -252,6 +267,13 @@ export class Shown extends Visit {
     }
     return { state: Object.keys(state), commands: Object.keys(commands) };
   }
+}
+
+/** A cell of the sheet by its name, among those that are drawn. */
+export function cellOf(content, name) {
+  const [, letter = '', row = ''] = /^([A-Z])(\d+)$/.exec(name) ?? [];
+  const column = letter.charCodeAt(0) - 'A'.charCodeAt(0) + 2;
+  return content.locator(`[aria-rowindex="${Number(row) + 1}"] [role=gridcell][aria-colindex="${column}"]`);
 }
 
 export { eventually };

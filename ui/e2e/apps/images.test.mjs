@@ -44,7 +44,10 @@ describe('a picture', () => {
 
   test('is refused with a reason when it is none', async () => {
     await assert.rejects(app.command('openFile', { content: '!!!' }), /the content is not base64/);
-    await assert.rejects(app.command('openFile', { content: base64('just words') }), /this is no picture that can be shown/);
+    await assert.rejects(
+      app.command('openFile', { content: base64('just words') }),
+      /this is no picture that can be shown/,
+    );
     await assert.rejects(app.command('openFile', { content: base64('\x89PNG\r\n\x1a\nbroken') }), /broken|no picture/);
     await assert.rejects(app.command('setView', { zoom: 2 }), /no picture is open/);
     assert.equal(await app.query('image'), null);
@@ -68,7 +71,9 @@ describe('a picture', () => {
   });
 
   test('that a person opens is told to the agent and there again after a reload', async () => {
-    await app.content.locator('#file').setInputFiles({ name: 'mine.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(svg) });
+    await app.content
+      .locator('#file')
+      .setInputFiles({ name: 'mine.svg', mimeType: 'image/svg+xml', buffer: Buffer.from(svg) });
     await app.content.getByText('mine.svg').waitFor();
     await eventually(async () => assert.equal((await app.heard('yaar:app-interaction')).length, 1));
     await app.command('setView', { rotation: 90 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { looks } from '../inspect.mjs';
 import { launch } from '../visit.mjs';
-import { eventually, House, Shown } from './harness.mjs';
+import { cellOf, eventually, House, Shown } from './harness.mjs';
 import { workbook, zip } from './workbook.mjs';
 
 let house, browser, context, app;
@@ -25,10 +25,7 @@ afterEach(async () => {
   assert.deepEqual(complaints, [], 'the console complained');
 });
 
-const cell = (name) => {
-  const [, letter, row] = /^([A-Z])(\d+)$/.exec(name);
-  return app.content.locator(`[aria-rowindex="${Number(row) + 1}"] [role=gridcell][aria-colindex="${letter.charCodeAt(0) - 63}"]`);
-};
+const cell = (name) => cellOf(app.content, name);
 const shows = (name, text) => eventually(async () => assert.equal(await cell(name).innerText(), text));
 const grid = () => app.content.getByRole('grid');
 /** Types into the cell that is chosen. */
@@ -43,7 +40,8 @@ describe('for an agent', () => {
   test('says what it can do', async () => {
     const { state, commands } = await app.sound();
     assert.deepEqual(state, ['cells', 'values', 'selection', 'summary']);
-    for (const name of ['setCells', 'clear', 'insertRows', 'sort', 'openFile', 'exportCsv', 'undo']) assert.ok(commands.includes(name));
+    for (const name of ['setCells', 'clear', 'insertRows', 'sort', 'openFile', 'exportCsv', 'undo'])
+      assert.ok(commands.includes(name));
     const { setCells, readCells, select } = (await app.manifest()).commands;
     assert.deepEqual([setCells.replay, readCells.replay, select.replay], ['never', 'never', 'last']);
     assert.equal(setCells.inverse, 'undo');
@@ -62,7 +60,10 @@ describe('for an agent', () => {
   });
 
   test('is told what is wrong, and nothing is changed by it', async () => {
-    await assert.rejects(app.command('setCells', { cells: { A1: '1', AAAA1: '2' } }), /"AAAA1" is no cell of this sheet/);
+    await assert.rejects(
+      app.command('setCells', { cells: { A1: '1', AAAA1: '2' } }),
+      /"AAAA1" is no cell of this sheet/,
+    );
     assert.equal((await app.query('summary')).filled, 0);
     const { errors } = await app.command('setCells', { cells: { A1: '=B1', B1: '=A1', C1: '=1/0', D1: '=NOPE(1)' } });
     assert.deepEqual(errors, {
@@ -78,10 +79,17 @@ describe('for an agent', () => {
 
   test('changes rows, sorts, fills and takes each of it back', async () => {
     const values = async () => (await app.query('values')).rows;
-    await app.command('setCells', { cells: { A1: 'n', A2: '3', A3: '1', A4: '2', B2: '=A2*10', B3: '=A3*10', B4: '=A4*10' } });
+    await app.command('setCells', {
+      cells: { A1: 'n', A2: '3', A3: '1', A4: '2', B2: '=A2*10', B3: '=A3*10', B4: '=A4*10' },
+    });
     const start = await values();
     const { change } = await app.command('sort', { by: 'A', header: true });
-    assert.deepEqual(await values(), [['n', null], [1, 10], [2, 20], [3, 30]]);
+    assert.deepEqual(await values(), [
+      ['n', null],
+      [1, 10],
+      [2, 20],
+      [3, 30],
+    ]);
     await assert.rejects(app.command('undo', { change: change - 1 }), /cannot be undone by itself/);
     await app.command('undo', { change });
     assert.deepEqual(await values(), start);
@@ -100,7 +108,10 @@ describe('for an agent', () => {
   });
 
   test('opens and gives tables with quotes, newlines and other separators', async () => {
-    const opened = await app.command('openFile', { content: 'name;n\r\n"a;""b""";1\r\n"two\nlines";2\r\n', name: 'x.csv' });
+    const opened = await app.command('openFile', {
+      content: 'name;n\r\n"a;""b""";1\r\n"two\nlines";2\r\n',
+      name: 'x.csv',
+    });
     assert.deepEqual([opened.rows, opened.columns, opened.file], [3, 2, 'x.csv']);
     assert.equal(await app.command('exportCsv'), 'name,n\r\n"a;""b""",1\r\n"two\nlines",2\r\n');
     assert.equal(await app.command('exportCsv', { range: 'B:B', separator: ';' }), 'n\r\n1\r\n2\r\n');
@@ -230,9 +241,24 @@ for (const { name, options } of looks)
   test(`it looks well in ${name}`, async () => {
     await come(options);
     await app.picture(`app-sheet-empty-${name}`);
-    const cells = { A1: 'Stores', B1: 'Jars', C1: 'Price', D1: 'Worth', A7: 'In all', B7: '=SUM(B2:B6)', D7: '=SUM(D2:D6)', D8: '=D7/0', C8: 'TRUE' };
+    const cells = {
+      A1: 'Stores',
+      B1: 'Jars',
+      C1: 'Price',
+      D1: 'Worth',
+      A7: 'In all',
+      B7: '=SUM(B2:B6)',
+      D7: '=SUM(D2:D6)',
+      D8: '=D7/0',
+      C8: 'TRUE',
+    };
     ['Oil', 'Honey', 'Wine', 'Figs', 'Barley'].forEach((store, at) =>
-      Object.assign(cells, { [`A${at + 2}`]: store, [`B${at + 2}`]: 12 * (at + 1), [`C${at + 2}`]: 2.5 + at, [`D${at + 2}`]: `=B${at + 2}*C${at + 2}` }),
+      Object.assign(cells, {
+        [`A${at + 2}`]: store,
+        [`B${at + 2}`]: 12 * (at + 1),
+        [`C${at + 2}`]: 2.5 + at,
+        [`D${at + 2}`]: `=B${at + 2}*C${at + 2}`,
+      }),
     );
     await app.command('setCells', { cells });
     await app.command('select', { range: 'B2:D4' });

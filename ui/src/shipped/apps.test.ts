@@ -27,7 +27,9 @@ describe('a text', () => {
     text.type('abc', 2000);
     text.set('replaced', 'replace');
     const seen = () => text.value;
-    expect([text.undo(), seen(), text.undo(), seen(), text.undo(), seen()].filter((it) => typeof it === 'string')).toEqual(['abc', 'ab', '']);
+    expect(
+      [text.undo(), seen(), text.undo(), seen(), text.undo(), seen()].filter((it) => typeof it === 'string'),
+    ).toEqual(['abc', 'ab', '']);
     expect(() => text.undo()).toThrow('nothing to undo');
     text.redo();
     expect(text.value).toBe('ab');
@@ -56,20 +58,33 @@ describe('a text', () => {
   test('is counted and found in', () => {
     expect(counts('')).toEqual({ words: 0, characters: 0, lines: 0 });
     expect(counts("It's 3.5 — well-known 🏺\nÄrger")).toEqual({ words: 4, characters: 29, lines: 2 });
-    expect(occurrences('a.b A.B axb', 'a.b')).toEqual([{ start: 0, end: 3 }, { start: 4, end: 7 }]);
+    expect(occurrences('a.b A.B axb', 'a.b')).toEqual([
+      { start: 0, end: 3 },
+      { start: 4, end: 7 },
+    ]);
     expect(occurrences('abc', '')).toEqual([]);
     fc.assert(
-      fc.property(fc.array(fc.string().map((it) => it.replace(/\n/g, '')), { minLength: 1 }), (lines) => {
-        const whole = lines.join('\n');
-        lines.forEach((_, at) => expect(lineAt(whole, startOf(whole, at + 1))).toBe(at + 1));
-      }),
+      fc.property(
+        fc.array(
+          fc.string().map((it) => it.replace(/\n/g, '')),
+          { minLength: 1 },
+        ),
+        (lines) => {
+          const whole = lines.join('\n');
+          lines.forEach((_, at) => expect(lineAt(whole, startOf(whole, at + 1))).toBe(at + 1));
+        },
+      ),
     );
   });
 });
 
 describe('a board', () => {
   /** Any deeds, by numbers that choose among what there is. */
-  const deed = fc.tuple(fc.constantFrom('add', 'move', 'update', 'remove', 'column', 'undo', 'redo'), fc.nat(99), fc.nat(99));
+  const deed = fc.tuple(
+    fc.constantFrom('add', 'move', 'update', 'remove', 'column', 'undo', 'redo'),
+    fc.nat(99),
+    fc.nat(99),
+  );
 
   test('loses and doubles no card, whatever is done and undone', () => {
     fc.assert(
@@ -99,7 +114,7 @@ describe('a board', () => {
         }
         const end = board.state.columns;
         let steps = 0;
-        while (board.canUndo) board.undo(), (steps += 1);
+        while (board.canUndo) (board.undo(), (steps += 1));
         expect(board.state.columns).toEqual(states[0]);
         while (steps-- > 0) board.redo();
         expect(board.state.columns).toEqual(end);
@@ -121,12 +136,16 @@ describe('a board', () => {
 
 describe('a picture', () => {
   test('is known by what is in it', () => {
-    const bytes = (...parts: (string | number)[]) => Uint8Array.from(parts.flatMap((it) => (typeof it === 'number' ? [it] : [...it].map((letter) => letter.charCodeAt(0)))));
+    const bytes = (...parts: (string | number)[]) =>
+      Uint8Array.from(
+        parts.flatMap((it) => (typeof it === 'number' ? [it] : [...it].map((letter) => letter.charCodeAt(0)))),
+      );
     expect(kindOf(bytes(0x89, 'PNG\r\n'))).toBe('image/png');
     expect(kindOf(bytes(0xff, 0xd8, 0xff))).toBe('image/jpeg');
     expect(kindOf(bytes('RIFF1234WEBP'))).toBe('image/webp');
     expect(kindOf(bytes('<?xml version="1.0"?>\n<!-- a --><svg xmlns="">'))).toBe('image/svg+xml');
-    for (const none of ['', 'GIF', '<html><svg>', 'RIFF1234WAVE']) expect(() => kindOf(bytes(none))).toThrow('this is no picture');
+    for (const none of ['', 'GIF', '<html><svg>', 'RIFF1234WAVE'])
+      expect(() => kindOf(bytes(none))).toThrow('this is no picture');
   });
 
   test('is decoded, fitted and turned within bounds', () => {
@@ -148,9 +167,22 @@ describe('a sheet on the desk', () => {
 
   test('undoes any changes one by one, down to nothing, and redoes them', () => {
     const change = fc.oneof(
-      fc.record({ what: fc.constant('setCells'), params: fc.record({ cells: fc.dictionary(fc.constantFrom('A1', 'B2', 'C3'), fc.constantFrom('1', '=A1', '=SUM(A:B)', ''), { minKeys: 1 }) }) }),
-      fc.record({ what: fc.constantFrom('insertRows', 'deleteRows'), params: fc.record({ at: fc.integer({ min: 1, max: 4 }), count: fc.integer({ min: 1, max: 3 }) }) }),
-      fc.record({ what: fc.constantFrom('insertColumns', 'deleteColumns'), params: fc.record({ at: fc.constantFrom('A', 'B', 'C') }) }),
+      fc.record({
+        what: fc.constant('setCells'),
+        params: fc.record({
+          cells: fc.dictionary(fc.constantFrom('A1', 'B2', 'C3'), fc.constantFrom('1', '=A1', '=SUM(A:B)', ''), {
+            minKeys: 1,
+          }),
+        }),
+      }),
+      fc.record({
+        what: fc.constantFrom('insertRows', 'deleteRows'),
+        params: fc.record({ at: fc.integer({ min: 1, max: 4 }), count: fc.integer({ min: 1, max: 3 }) }),
+      }),
+      fc.record({
+        what: fc.constantFrom('insertColumns', 'deleteColumns'),
+        params: fc.record({ at: fc.constantFrom('A', 'B', 'C') }),
+      }),
       fc.constant({ what: 'clear', params: { range: 'A1:B2' } }),
       fc.constant({ what: 'fill', params: { from: 'A1', to: 'A1:A4' } }),
       fc.constant({ what: 'sort', params: { range: 'A1:C4', by: 'A', descending: true } }),
@@ -182,6 +214,9 @@ describe('a sheet on the desk', () => {
     other.load(JSON.parse(JSON.stringify(it.save())));
     expect(other.book.texts()).toEqual(it.book.texts());
     expect([...other.widths]).toEqual([[3, 200]]);
-    expect(other.rows(rectOf('A1:B2')!)).toEqual([['1', ''], ['', '2']]);
+    expect(other.rows(rectOf('A1:B2')!)).toEqual([
+      ['1', ''],
+      ['', '2'],
+    ]);
   });
 });

@@ -6,13 +6,25 @@ import { workbook, zip } from '../../e2e/apps/workbook.mjs';
 
 describe('a table as text', () => {
   test('is read with quotes, newlines and any of the usual separators', () => {
-    expect(parse('a,b\r\n1,2\n')).toEqual([['a', 'b'], ['1', '2']]);
+    expect(parse('a,b\r\n1,2\n')).toEqual([
+      ['a', 'b'],
+      ['1', '2'],
+    ]);
     expect(parse('"a ""b"", c","line\nbreak"\n')).toEqual([['a "b", c', 'line\nbreak']]);
-    expect(parse('a;b\n1,5;2')).toEqual([['a', 'b'], ['1,5', '2']]);
-    expect(parse('a\tb\n1\t')).toEqual([['a', 'b'], ['1', '']]);
+    expect(parse('a;b\n1,5;2')).toEqual([
+      ['a', 'b'],
+      ['1,5', '2'],
+    ]);
+    expect(parse('a\tb\n1\t')).toEqual([
+      ['a', 'b'],
+      ['1', ''],
+    ]);
     expect(parse('sep=|\na|b')).toEqual([['a', 'b']]);
     expect(parse('\uFEFFa,b')).toEqual([['a', 'b']]);
-    expect(parse('a,\n,')).toEqual([['a', ''], ['', '']]);
+    expect(parse('a,\n,')).toEqual([
+      ['a', ''],
+      ['', ''],
+    ]);
     expect(parse('a\r\rb')).toEqual([['a'], [''], ['b']]);
     expect(parse('"never closed\nb')).toEqual([['never closed\nb']]);
     expect(parse('"a"b,c')).toEqual([['ab', 'c']]);

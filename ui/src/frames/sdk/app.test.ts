@@ -48,7 +48,14 @@ describe('an app that is registered', () => {
   test('shows its manifest without its functions, with everything the server wants to know', async () => {
     const { app, ask } = frame();
     const handler = () => {};
-    const more = { replay: 'last', timeoutMs: 9000, inverse: 'clear', aliases: ['put'], params: {}, returns: {} } as const;
+    const more = {
+      replay: 'last',
+      timeoutMs: 9000,
+      inverse: 'clear',
+      aliases: ['put'],
+      params: {},
+      returns: {},
+    } as const;
     app.register({
       appId: 'a',
       name: 'A',
@@ -150,7 +157,10 @@ describe('what the page asks', () => {
     expect(await here.command('rejects')).toEqual({ ...answer, error: 'words' });
     expect(await here.command('add')).toMatchObject({ error: expect.stringMatching(/^TypeError: /) });
     expect(await here.command('function')).toMatchObject({ error: expect.stringMatching(/^DataCloneError: /) });
-    expect(await here.command('strange')).toEqual({ ...answer, error: 'Error: something that cannot be written was thrown' });
+    expect(await here.command('strange')).toEqual({
+      ...answer,
+      error: 'Error: something that cannot be written was thrown',
+    });
   });
 
   test('is told how far a command has come, under a name that nobody takes for the answer', async () => {
@@ -217,7 +227,10 @@ describe('an app by itself', () => {
 });
 
 describe('an app that is restored', () => {
-  const commands = { set: { description: '', handler: () => 1 }, more: { description: '', replay: 'last' as const, handler: () => 1 } };
+  const commands = {
+    set: { description: '', handler: () => 1 },
+    more: { description: '', replay: 'last' as const, handler: () => 1 },
+  };
   const request = { type: 'yaar:app-manifest-request', requestId: 'm' };
 
   test('is ready once it is itself again, and repeats nothing but what it asks for', async () => {
@@ -229,7 +242,10 @@ describe('an app that is restored', () => {
     await vi.waitFor(() => expect(here.told).toHaveLength(1));
     expect(loaded).toEqual(['before']);
     const { manifest } = (await here.ask(request)) as { manifest: { commands: object } };
-    expect(manifest.commands).toEqual({ set: { description: '', replay: 'never' }, more: { description: '', replay: 'last' } });
+    expect(manifest.commands).toEqual({
+      set: { description: '', replay: 'never' },
+      more: { description: '', replay: 'last' },
+    });
     await here.command('set');
     await here.command('more');
     expect(here.log).toEqual(['opened', 'kept']);

@@ -41,7 +41,8 @@ export class AppLine implements Sdk.App {
     if (typeof registration !== 'object' || registration === null)
       throw new TypeError('yaar.app.register expects an object with appId, name, state and commands');
     this.registered = registration;
-    const ready = () => this.world.post({ type: 'yaar:app-ready', appId: registration.appId, instance: this.world.instance });
+    const ready = () =>
+      this.world.post({ type: 'yaar:app-ready', appId: registration.appId, instance: this.world.instance });
     if (!registration.restore) return ready();
     // Nobody may ask an app that is not itself yet.
     void this.world.keeper.open(registration.restore).then((works) => {

@@ -28,7 +28,10 @@ function area(element: Element): number {
 /** A copy that looks the same without its style sheets. */
 function dressed(element: Element): Element {
   const copy = element.cloneNode(true) as Element;
-  const [from, to] = [[element, ...element.querySelectorAll('*')], [copy, ...copy.querySelectorAll('*')]];
+  const [from, to] = [
+    [element, ...element.querySelectorAll('*')],
+    [copy, ...copy.querySelectorAll('*')],
+  ];
   from.forEach((each, index) => {
     const other = to[index] as HTMLElement;
     const style = getComputedStyle(each);

@@ -22,6 +22,8 @@ export class FileKeeper implements Keeper {
   private dirty = false;
   private waiting = false;
   private writing: Promise<void> | undefined;
+  /** Whether the app was last told that it is not kept. */
+  private isFailing = false;
   /** The state as it lies there. */
   private written = '';
 
@@ -38,7 +40,7 @@ export class FileKeeper implements Keeper {
       await this.read(restore);
       this.works = true;
     } catch (error) {
-      restore.failed?.(String(error));
+      this.failed(error);
     }
     return this.works;
   }
@@ -101,12 +103,18 @@ export class FileKeeper implements Keeper {
       const text = `${head.slice(0, -1)},"state":${state}}`;
       await this.storage.save(this.path, text, leaving && text.length < LAST_WORDS);
       this.written = state;
-      this.restore?.failed?.(undefined);
+      if (this.isFailing) this.restore?.failed?.(undefined);
+      this.isFailing = false;
     } catch (error) {
-      this.restore?.failed?.(String(error));
+      this.failed(error);
     } finally {
       this.writing = undefined;
     }
+  }
+
+  private failed(error: unknown) {
+    this.isFailing = true;
+    this.restore?.failed?.(String(error));
   }
 }
 

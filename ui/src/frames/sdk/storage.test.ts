@@ -55,7 +55,10 @@ describe('storage', () => {
     const { asked, storage } = ask(() => Response.json([entry]));
     expect(await storage.list('apps/self')).toEqual([entry]);
     await storage.list();
-    expect(asked.map((it) => it.address)).toEqual(['/f/t/api/storage/apps/self?list=true', '/f/t/api/storage/?list=true']);
+    expect(asked.map((it) => it.address)).toEqual([
+      '/f/t/api/storage/apps/self?list=true',
+      '/f/t/api/storage/?list=true',
+    ]);
   });
 
   test('gives an address with a token that only reads', () => {
