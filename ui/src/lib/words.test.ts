@@ -10,8 +10,8 @@ interface Node {
 
 const components = import.meta.glob<string>('../**/*.svelte', { query: '?raw', import: 'default', eager: true });
 const scripts = import.meta.glob<string>('../**/*.ts', { query: '?raw', import: 'default', eager: true });
-/** What is lent to frames speaks to whoever writes them; the catalogue is where sentences belong. */
-const APART = [/\/applets\/runtime\//, /\/frames\/sdk\//, /^\.\/en\//, /\.test\.ts$/];
+/** What is lent to frames, and what is answered in their stead, speaks to whoever writes them; the catalogue is where sentences belong. */
+const APART = [/\/applets\/runtime\//, /\/frames\/sdk\//, /\/frames\/bridge\.ts$/, /^\.\/en\//, /\.test\.ts$/];
 /** Reading all of it takes a while on a machine that is busy, in milliseconds. */
 const PATIENCE = 60_000;
 /** Names, which are the same in every language. */

@@ -99,6 +99,7 @@ impl Lease {
                 risk: Risk::Acts,
                 detail: Detail::Arguments { args: json!({ "folder": prefix }) },
                 subjects: Vec::new(),
+                within: None,
             },
         };
         if self.ask(session, &permission, wish).await? { Ok(()) } else { Err(denied()) }
@@ -119,6 +120,7 @@ impl Lease {
                 risk: Risk::Reaches,
                 detail: Detail::Address { url: url.to_owned() },
                 subjects: vec![domain.to_owned()],
+                within: None,
             },
         };
         if self.ask(session, &format!("fetch {domain}"), wish).await? {

@@ -158,6 +158,10 @@ fn findings(Entry { seq, at, fact }: &Entry, sought: &Sought) -> Vec<Finding> {
         | Fact::StepStarted { .. }
         | Fact::ToolStarted { .. }
         | Fact::Embedded(_)
+        | Fact::WindowOpened(_)
+        | Fact::WindowChanged { .. }
+        | Fact::WindowClosed { .. }
+        | Fact::App(_)
         | Fact::CompactionStarted
         | Fact::CompactionEnded(_)
         | Fact::ModelLent { .. }
