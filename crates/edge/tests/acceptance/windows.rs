@@ -9,7 +9,7 @@ fn note(session: &str) -> Value {
     json!({ "session": session, "windowId": "note", "title": "A note", "content": content })
 }
 
-fn shown(more: Value) -> Value {
+fn shown(more: &Value) -> Value {
     let mut window = json!({
         "windowId": "note", "monitorId": "monitor-0", "title": "A note",
         "content": { "renderer": "markdown", "data": "# hi" },
@@ -31,13 +31,13 @@ async fn the_person_opens_changes_and_closes_a_window() {
     let house = House::new([]).await;
     let id = house.session().await;
     assert_eq!(windows(&house, &id).await, json!({ "windows": [], "focused": null }));
-    assert_eq!(house.post("/api/windows", note(&id)).await, (200, shown(json!({}))));
+    assert_eq!(house.post("/api/windows", note(&id)).await, (200, shown(&json!({}))));
     let change = json!({
         "session": id, "title": "Another", "bounds": { "x": 1.4, "h": 200.5 },
         "operation": { "op": "insertAt", "position": 1, "data": "#" }, "focus": true,
         "state": "maximized",
     });
-    let changed = shown(json!({
+    let changed = shown(&json!({
         "title": "Another", "state": "maximized", "generation": 4,
         "content": { "renderer": "markdown", "data": "## hi" },
         "bounds": { "x": 1, "y": 40, "w": 640, "h": 201 },

@@ -21,7 +21,7 @@ fn a_window_that_a_model_opens_outlives_the_server() {
     server.stop();
     let _server = home.serve(&[]);
     let update =
-        r##"/tool window_update {"windowId":"note","operation":"append","content":"\nmore"}"##;
+        r#"/tool window_update {"windowId":"note","operation":"append","content":"\nmore"}"#;
     for (prompt, said) in [
         (update, "The window \"note\" is changed."),
         (r#"/tool window_list {"windowId":"note"}"#, r#""renderer": "markdown""#),

@@ -45,7 +45,7 @@ impl Home {
     }
 }
 
-fn note(content: Value) -> Value {
+fn note(content: &Value) -> Value {
     json!({ "windowId": "note", "title": "A note", "renderer": "text", "content": content })
 }
 
@@ -53,7 +53,7 @@ fn note(content: Value) -> Value {
 async fn an_agent_opens_changes_lists_and_closes_a_window() {
     let home = Home::new(&World::new([])).await;
     assert_eq!(home.call("window_list", Value::Null).await.as_deref(), Ok("No window is open."));
-    let opened = home.call("window_create", note(json!("one"))).await;
+    let opened = home.call("window_create", note(&json!("one"))).await;
     assert_eq!(opened.as_deref(), Ok("The window \"note\" is open."));
     let wish = json!({
         "windowId": "note", "title": "Another", "content": " two", "operation": "append",
@@ -79,7 +79,7 @@ async fn an_agent_opens_changes_lists_and_closes_a_window() {
 #[tokio::test]
 async fn what_cannot_be_done_is_explained() {
     let home = Home::new(&World::new([])).await;
-    home.call("window_create", note(json!("one"))).await.unwrap();
+    home.call("window_create", note(&json!("one"))).await.unwrap();
     let update = |more: Value| {
         let mut args = json!({ "windowId": "note" });
         args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -88,7 +88,7 @@ async fn what_cannot_be_done_is_explained() {
     for (tool, args, problem) in [
         (
             "window_create",
-            note(json!(["x"])),
+            note(&json!(["x"])),
             "a text window shows a text; expected a string, found a list",
         ),
         (
@@ -156,7 +156,7 @@ async fn a_table_may_be_written_as_a_text() {
 #[tokio::test]
 async fn a_model_opens_a_window_unasked_and_is_shown_nothing_of_it_later() {
     let world = World::new([
-        vec![call("1", "window_create", note(json!("the content")))],
+        vec![call("1", "window_create", note(&json!("the content")))],
         vec![text("done")],
         vec![text("again")],
     ]);
