@@ -39,7 +39,7 @@ fn created(id: &str, renderer: &str, data: Value) -> Value {
 /// The facts of a session of this kind, as they are kept.
 pub async fn facts(house: &House, session: &str, kind: &str) -> Vec<Value> {
     let log = house.log(session).await;
-    let entries = log["entries"].as_array().unwrap();
+    let entries = log["facts"].as_array().unwrap();
     entries.iter().filter(|it| it["fact"] == kind).cloned().collect()
 }
 
@@ -49,7 +49,7 @@ async fn who_comes_is_told_where_they_are_and_then_all_that_is_open_at_once() {
     let id = house.session().await;
     let mut first = client(&house, &format!("/apps/ws?sessionId={id}")).await;
     let status = |windows: usize| {
-        json!({ "type": "CONNECTION_STATUS", "status": "connected", "provider": "scripted",
+        json!({ "type": "CONNECTION_STATUS", "status": "connected", "provider": "test",
             "sessionId": id, "windows": windows })
     };
     assert_eq!(first.next().await, status(0));
@@ -151,9 +151,9 @@ async fn what_means_nothing_is_passed_over_and_the_socket_stays_open() {
     socket.send_raw(tokio_tungstenite::tungstenite::Message::binary(vec![0xff, 0])).await;
     socket.send(create("w", "text", json!("still here"))).await;
     assert_eq!(socket.next().await["actions"], json!([created("w", "text", json!("still here"))]));
-    let (before, after) = (before["entries"].as_array().unwrap().len(), house.log(&id).await);
+    let (before, after) = (before["facts"].as_array().unwrap().len(), house.log(&id).await);
     let news: Vec<&Value> =
-        after["entries"].as_array().unwrap()[before..].iter().map(|it| &it["fact"]).collect();
+        after["facts"].as_array().unwrap()[before..].iter().map(|it| &it["fact"]).collect();
     assert_eq!(news, ["window_opened"]);
 }
 
@@ -302,7 +302,10 @@ async fn sessions_are_found_by_the_names_that_others_gave_them() {
     let headers = [("authorization", house.bearer())];
     let long = format!("/apps/ws?sessionId={}", "x".repeat(201));
     let refused = Socket::open(house.address(), &long, &headers).await.err().unwrap();
-    assert_eq!(refused, (400, json!({ "error": "sessionId: at most 200 bytes" })));
+    assert_eq!(
+        refused,
+        (400, json!({ "error": "sessionId: at most 200 bytes", "code": "BAD_REQUEST" }))
+    );
 }
 
 #[tokio::test]

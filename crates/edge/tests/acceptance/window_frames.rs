@@ -53,7 +53,10 @@ async fn what_is_not_framed_is_refused_with_the_reason() {
     let house = House::new([]).await;
     let text = showing(&house, "text", json!("hi")).await;
     let elsewhere = showing(&house, "iframe", json!("https://example.org/")).await;
-    let refused = |status: u16, error: &str| (status, json!({ "error": error }));
+    let refused = |status: u16, error: &str| {
+        let code = if status == 404 { "NOT_FOUND" } else { "BAD_REQUEST" };
+        (status, json!({ "error": error, "code": code }))
+    };
     let not_framed = |name: &str| {
         refused(400, &format!("{name} window is not framed; html and apps of this server are"))
     };
@@ -91,7 +94,10 @@ async fn what_a_page_still_shows_is_its_own_again_after_a_restart() {
         let mut kept = kept.clone();
         kept[name] = bad;
         let refused = ticket(&house, &id, "w", json!({ "keep": kept })).await;
-        assert_eq!(refused, (400, json!({ "error": "keep: no ticket of ours" })));
+        assert_eq!(
+            refused,
+            (400, json!({ "error": "keep: no ticket of ours", "code": "BAD_REQUEST" }))
+        );
     }
     let app = json!({ "kind": "app", "id": "demo", "keep": kept });
     let (_, other) = house.post("/api/frames", app).await;

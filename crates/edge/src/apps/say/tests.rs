@@ -134,7 +134,7 @@ fn a_snapshot_tells_of_all_windows_at_once() {
     let windows = [window("a", "monitor-0"), window("b", "monitor-1")];
     let frame: Value = serde_json::from_str(&write(&snapshot(windows.iter()), None)).unwrap();
     let keys: Vec<&str> = frame.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(keys, ["actions", "type"]);
+    assert_eq!(keys, ["type", "actions"]);
     let names: Vec<(&Value, &Value)> = frame["actions"]
         .as_array()
         .unwrap()
