@@ -75,6 +75,8 @@ async fn listen(folder: &std::path::Path) -> anyhow::Result<Vec<Duration>> {
         clock: Arc::new(ManualClock::default()),
         briefing: Arc::new(Silence),
         gallery: Arc::new(kernel::gallery::NoGallery),
+        cabinet: Arc::new(kernel::cabinet::NoCabinet),
+        web: Arc::new(kernel::web::NoWeb),
         workspace: folder.to_owned(),
     };
     let host = Host::start(ports, Settings::default()).await?;

@@ -23,7 +23,7 @@ export interface Schedule {
   onNewNeed: OnNewNeed;
 }
 
-export type Risk = 'reads' | 'edits' | 'runs_boxed' | 'runs' | 'reaches' | 'acts';
+export type Risk = 'reads' | 'shows' | 'edits' | 'runs_boxed' | 'runs' | 'reaches' | 'acts';
 
 export interface Need {
   tool: string;

@@ -89,6 +89,7 @@ export const schedules = {
       edits: 'changes files',
       runs_boxed: 'runs a program, locked in its folder',
       runs: 'runs a program that can do whatever you can',
+      shows: 'changes something in a window',
       reaches: 'speaks to somebody outside this machine',
       acts: 'has effects that are not known here',
     },
