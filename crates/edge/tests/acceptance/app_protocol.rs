@@ -1,4 +1,5 @@
 //! The App Protocol on the wire: who is told what of windows, and what clients can do about them.
+#![expect(clippy::needless_pass_by_value, reason = "what is sent is written where it is sent")]
 
 use serde_json::{Value, json};
 use testkit::model::text;
