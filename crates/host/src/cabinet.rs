@@ -81,23 +81,20 @@ fn agreed() -> anyhow::Result<bool> {
 
 /// What an app is and wants, before it is there.
 fn introduced(card: &Card, there: bool) -> String {
-    let mut text = format!("{} ({})", plain(&card.name), card.id);
-    if let Some(version) = &card.version {
-        text += &format!(" {}", plain(version));
+    let version = card.version.as_ref().map(|it| format!(" {}", plain(it))).unwrap_or_default();
+    let author = card.author.as_ref().map(|it| format!(" by {}", plain(it))).unwrap_or_default();
+    let mut lines = vec![format!("{} ({}){version}{author}", plain(&card.name), card.id)];
+    lines.extend(card.description.as_ref().map(|it| format!("  {}", plain(it))));
+    if there {
+        lines.push("  takes the place of the app that is there by this id".to_owned());
     }
-    if let Some(author) = &card.author {
-        text += &format!(" by {}", plain(author));
-    }
-    text += "\n";
-    text += &card.description.as_ref().map(|it| format!("  {}\n", plain(it))).unwrap_or_default();
-    text += if there { "  takes the place of the app that is there by this id\n" } else { "" };
     let wants = wants(card);
     if wants.is_empty() {
-        text += "  asks for nothing but a place of its own to keep things\n";
+        lines.push("  asks for nothing but a place of its own to keep things".to_owned());
     }
-    let wants = wants.iter().map(|want| format!("  wants to {want}\n"));
-    let problems = card.problems.iter().map(|it| format!("  ! {}\n", problem(it)));
-    text + &wants.chain(problems).collect::<String>()
+    lines.extend(wants.iter().map(|want| format!("  wants to {want}")));
+    lines.extend(card.problems.iter().map(|it| format!("  ! {}", problem(it))));
+    lines.join("\n") + "\n"
 }
 
 /// Each as it would follow `wants to`.
@@ -151,14 +148,10 @@ fn list(cards: &[Card]) -> String {
 fn line(card: &Card) -> String {
     let origin = if card.folder.is_some() { "" } else { ", came with the program" };
     let hidden = if card.hidden { ", hidden" } else { "" };
-    let mut text = format!("{}  {}{origin}{hidden}\n", card.id, plain(&card.name));
-    for want in wants(card) {
-        text += &format!("  may {want}\n");
-    }
-    for it in &card.problems {
-        text += &format!("  ! {}\n", problem(it));
-    }
-    text
+    let mut lines = vec![format!("{}  {}{origin}{hidden}", card.id, plain(&card.name))];
+    lines.extend(wants(card).iter().map(|want| format!("  may {want}")));
+    lines.extend(card.problems.iter().map(|it| format!("  ! {}", problem(it))));
+    lines.join("\n") + "\n"
 }
 
 fn told(cards: &[Card]) -> Value {

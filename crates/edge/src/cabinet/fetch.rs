@@ -154,7 +154,7 @@ fn told(WebAnswer { status, reason, headers, body }: WebAnswer) -> Fetched {
         if UNTOLD.contains(&name.as_str()) {
             continue;
         }
-        all.entry(name).and_modify(|all| *all += &format!(", {value}")).or_insert(value);
+        all.entry(name).and_modify(|all| *all = format!("{all}, {value}")).or_insert(value);
     }
     let kind = all.get("content-type").map(|it| it.to_ascii_lowercase()).unwrap_or_default();
     let textual = ["text/", "json", "xml", "javascript", "css", "svg"];

@@ -73,15 +73,12 @@ impl Host {
         let card = cards.iter().find(|card| card.id == id);
         let card = card.ok_or_else(|| OpeningError::UnknownApp(id.to_owned()))?;
         let windows = self.windows(session).await?;
-        let wish = match shown(&windows, card, window) {
-            Some(pane) => Wish::Change {
-                window: Named::new(pane.window.key()),
-                changes: vec![WindowChange::Focused],
-            },
-            None => {
-                let name = window.map_or_else(|| free(&windows, &card.id), str::to_owned);
-                Wish::Open(Box::new(fresh(card, name)))
-            }
+        let wish = if let Some(pane) = shown(&windows, card, window) {
+            let window = Named::new(pane.window.key());
+            Wish::Change { window, changes: vec![WindowChange::Focused] }
+        } else {
+            let name = window.map_or_else(|| free(&windows, &card.id), str::to_owned);
+            Wish::Open(Box::new(fresh(card, name)))
         };
         // Let go, or the change would be made in a copy.
         drop(windows);
