@@ -34,7 +34,7 @@ pub const KEYS: &[Key] = &[
         "server",
         "sandbox_origin",
         "\"https://frames.example\"",
-        "Where a proxy has the address of --sandbox-listen, for the content of windows; like --sandbox-origin.",
+        "Where a proxy has the address of --sandbox-listen; like --sandbox-origin.",
     ),
     key(
         "server",
