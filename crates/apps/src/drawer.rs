@@ -69,14 +69,13 @@ impl Drawer {
         let bytes = read(&folder, "app.json", MANIFEST_BYTES);
         let bytes = bytes.map_err(|error| explain("app.json", &error))?;
         let has = |path: &str| place::open_file(&folder, Path::new(path)).is_ok();
-        let mut card = match String::from_utf8(bytes) {
-            Ok(text) => manifest::read(id, &text, has),
-            Err(_) => {
-                let mut card = manifest::read(id, "{}", has);
-                let what = "expected text in UTF-8".to_owned();
-                card.problems.push(Problem { path: String::new(), what });
-                card
-            }
+        let mut card = if let Ok(text) = String::from_utf8(bytes) {
+            manifest::read(id, &text, has)
+        } else {
+            let mut card = manifest::read(id, "{}", has);
+            let what = "expected text in UTF-8".to_owned();
+            card.problems.push(Problem { path: String::new(), what });
+            card
         };
         card.folder = Some(self.root.join(id));
         Ok(card)

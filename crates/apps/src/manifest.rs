@@ -228,7 +228,7 @@ impl Reader {
         // What is wrong with one extension does not concern the others.
         let whole = !self.problems[before..].iter().any(|it| !it.path.starts_with(&at));
         let usable = whole && !extensions.is_empty();
-        usable.then(|| Association { extensions, command, param, encoding })
+        usable.then_some(Association { extensions, command, param, encoding })
     }
 
     fn name(&mut self, fields: &Map<String, Value>, path: &str, name: &str) -> String {

@@ -79,7 +79,8 @@ impl Parcel {
             let kind = entry.file_type()?;
             if name.starts_with('.') || name == "node_modules" {
                 continue;
-            } else if kind.is_dir() {
+            }
+            if kind.is_dir() {
                 self.walk(&entry.path(), &path, depth + 1)?;
             } else if kind.is_file() {
                 let mut file = fs::File::open(entry.path())?;

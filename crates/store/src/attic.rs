@@ -17,6 +17,7 @@ use uuid::Uuid;
 use crate::{Store, files, unavailable};
 
 impl Attic for Store {
+    #[expect(clippy::disallowed_methods, reason = "a name that only has to differ from the others")]
     fn keep(&self, session: SessionId, extension: &str, bytes: Vec<u8>) -> Stored<'_, PathBuf> {
         let extension = extension.to_owned();
         async move {

@@ -137,7 +137,7 @@ fn next(url: &Url, answer: &WebAnswer) -> Option<Url> {
 fn redirect(request: &mut WebRequest, status: u16, same_origin: bool) {
     let posted = request.method == "POST" && matches!(status, 301 | 302);
     if posted || (status == 303 && request.method != "HEAD") {
-        request.method = "GET".to_owned();
+        "GET".clone_into(&mut request.method);
         request.body = None;
         request.headers.retain(|(name, _)| !name.to_ascii_lowercase().starts_with("content-"));
     }

@@ -22,13 +22,13 @@ async fn decide(house: &House, socket: &mut Socket, decision: Value) -> Value {
     asked
 }
 
-fn page(text: &str) -> Result<WebAnswer, WebError> {
-    Ok(WebAnswer {
+fn page(text: &str) -> WebAnswer {
+    WebAnswer {
         status: 200,
         reason: "OK".into(),
         headers: vec![("content-type".into(), "text/plain".into())],
         body: text.into(),
-    })
+    }
 }
 
 async fn fetch(frame: &Frame<'_>, url: &str) -> (u16, Value) {
@@ -50,8 +50,8 @@ async fn a_domain_is_asked_about_once_and_then_reached() {
     let id = house.session().await;
     let frame = Frame::open(&house, "news", Some(&id)).await;
     let mut socket = house.listener(&id).await;
-    house.web.answer("https://a.example/x", page("one"));
-    house.web.answer("https://a.example/y", page("two"));
+    house.web.answer("https://a.example/x", Ok(page("one")));
+    house.web.answer("https://a.example/y", Ok(page("two")));
     let yes = json!({ "decision": "once" });
     let (answer, asked) =
         tokio::join!(fetch(&frame, "https://a.example/x"), decide(&house, &mut socket, yes));
@@ -100,7 +100,7 @@ async fn where_one_domain_sends_elsewhere_the_other_is_asked_about() {
         "https://a.example/",
         Ok(WebAnswer { status: 302, headers, ..WebAnswer::default() }),
     );
-    house.web.answer("https://c.example/", page("there"));
+    house.web.answer("https://c.example/", Ok(page("there")));
     let deciding = async {
         let first = decide(&house, &mut socket, json!({ "decision": "once" })).await;
         // The first question is answered before the second is asked.

@@ -4,7 +4,7 @@ use edge::Settings;
 use serde_json::{Value, json};
 use testkit::{World, model::text};
 
-use crate::common::{Ask, House, Reply, Socket, bad, error, exchange, no_session};
+use crate::common::{Ask, House, Reply, Socket, error, exchange, no_session};
 
 /// A frame of the built-in app, as the page gets it.
 struct Frame {
