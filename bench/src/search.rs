@@ -122,7 +122,12 @@ fn source(number: usize) -> String {
 
 async fn house(folder: &Path) -> anyhow::Result<(Arc<Host>, SessionId)> {
     let toolbox = Toolbox::default();
-    tools::add_all(&toolbox, Arc::new(ManualClock::default()), Arc::new(Silence), None);
+    tools::add_all(
+        &toolbox,
+        Arc::new(ManualClock::default()),
+        Arc::new(Silence),
+        tools::Workshop::default(),
+    );
     let ports = Ports { tools: Arc::new(toolbox), ..World::new([]).ports() };
     let host = Host::start(ports, Settings::default()).await?;
     let session = host.create(folder, "test", "").await?;

@@ -77,11 +77,15 @@ impl Rooms {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let toolbox = Toolbox::default();
         let briefing: Arc<dyn Briefing> = Arc::new(tools::Notices::new(&data_dir));
-        let workshop = data_dir.join(APPLETS);
-        tools::add_all(&toolbox, clock.clone(), briefing.clone(), Some(workshop.clone()));
+        let workshop = tools::Workshop {
+            applets: Some(data_dir.join(APPLETS)),
+            house: Some(data_dir.clone()),
+        };
+        tools::add_all(&toolbox, clock.clone(), briefing.clone(), workshop.clone());
         tools::shell::add(&toolbox, shell(&data_dir, &config.shell));
         let fetcher = tools::web_fetch::add(&toolbox, fetching(&config.web));
-        let gallery: Arc<dyn Gallery> = apps::Folders::open(&other_applets(), workshop);
+        let gallery: Arc<dyn Gallery> =
+            apps::Folders::open(&other_applets(), data_dir.join(APPLETS));
         let changes = gallery.changes();
         let cabinet: Arc<dyn Cabinet> = apps::Drawers::open(data_dir.join(APPS));
         let app_changes = cabinet.changes();
@@ -107,7 +111,7 @@ impl Rooms {
         let host = Host::start(ports, config.house()).await?;
         lend(&host, &config.shell.allow);
         tools::add_social(&host);
-        tools::add_applets(&host);
+        tools::add_applets(&host, workshop);
         tokio::spawn(kernel::gallery::announce(changes, host.roster.clone()));
         tokio::spawn(kernel::cabinet::announce(app_changes, host.roster.clone()));
         let restarts = tools::Restarts::default();

@@ -20,6 +20,14 @@ pub fn open_file(dir: &Dir, path: &Path) -> io::Result<File> {
     opened(dir, path, FollowSymlinks::Yes)
 }
 
+/// The same by a path that has no links: none that comes in between is followed.
+pub fn open_real(dir: &Dir, path: &Path) -> io::Result<File> {
+    let name = Path::new(name(path)?);
+    let parent = roots::descend(dir.try_clone()?, path.parent().unwrap_or(Path::new("")), false)?;
+    regular(&parent.symlink_metadata(name)?)?;
+    opened(&parent, name, FollowSymlinks::No)
+}
+
 fn opened(dir: &Dir, path: &Path, links: FollowSymlinks) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).nonblock(true).follow(links);

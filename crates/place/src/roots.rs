@@ -129,7 +129,7 @@ impl Found {
     }
 }
 
-fn descend(mut dir: Dir, way: &Path, make: bool) -> io::Result<Dir> {
+pub fn descend(mut dir: Dir, way: &Path, make: bool) -> io::Result<Dir> {
     for step in way.components().filter(|it| *it != Component::CurDir) {
         dir = match dir.open_dir_nofollow(step) {
             Err(error) if make && error.kind() == io::ErrorKind::NotFound => {

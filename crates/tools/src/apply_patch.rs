@@ -12,7 +12,7 @@ use serde::Deserialize;
 use self::parse::Section;
 use crate::{
     change::{self, Change, LARGEST, Old, carry_out, deed},
-    folder::{Folder, within},
+    folder::Folder,
     typed::{Typed, shorten},
     workshop::Workshop,
 };
@@ -49,12 +49,12 @@ impl Typed for ApplyPatch {
 
     async fn foresee(&self, input: Input, call: &Call) -> Result<Deed, String> {
         let planned = move |folder: &Folder| Ok(deed(&plan(folder, &input)?));
-        let deed = within(call.cwd.clone(), planned).await?;
+        let deed = self.workshop.within(call.cwd.clone(), planned).await?;
         Ok(self.workshop.judged(&call.cwd, deed))
     }
 
     async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {
-        within(call.cwd, move |folder| apply(folder, &input)).await
+        self.workshop.within(call.cwd, move |folder| apply(folder, &input)).await
     }
 }
 

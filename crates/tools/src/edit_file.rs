@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::{
     change::{self, Change, LARGEST, Old, carry_out, deed},
-    folder::{Folder, within},
+    folder::Folder,
     hint,
     typed::{Typed, shorten},
     workshop::Workshop,
@@ -43,13 +43,16 @@ impl Typed for EditFile {
 
     async fn foresee(&self, input: Input, call: &Call) -> Result<Deed, String> {
         let root = self.workshop.root(&input.path, call);
-        let deed = within(root.clone(), move |folder| Ok(deed(&[plan(folder, &input)?.0]))).await?;
+        let deed = self
+            .workshop
+            .within(root.clone(), move |folder| Ok(deed(&[plan(folder, &input)?.0])))
+            .await?;
         Ok(self.workshop.judged(&root, deed))
     }
 
     async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {
         let root = self.workshop.root(&input.path, &call);
-        within(root, move |folder| edit(folder, &input)).await
+        self.workshop.within(root, move |folder| edit(folder, &input)).await
     }
 }
 

@@ -14,20 +14,31 @@ use cap_std::{
     fs::{Dir, File},
 };
 
+use crate::workshop::Workshop;
+
 /// Everything the file tools touch, they touch through this.
 pub struct Folder {
     pub dir: Dir,
     root: PathBuf,
+    shut: Option<Shut>,
 }
 
-/// Does blocking work in the folder, away from the tasks that must not wait.
-pub async fn within<T, F>(root: PathBuf, work: F) -> Result<T, String>
-where
-    T: Send + 'static,
-    F: FnOnce(&Folder) -> Result<T, String> + Send + 'static,
-{
-    let work = tokio::task::spawn_blocking(move || work(&Folder::open(root)?));
-    work.await.unwrap_or_else(|_| Err("the tool broke down".into()))
+/// The house's own directory, where it and the folder overlap, by real names.
+struct Shut {
+    root: PathBuf,
+    house: PathBuf,
+    /// Open all the same.
+    workshop: Option<PathBuf>,
+}
+
+impl Shut {
+    fn between(root: &Path, workshop: &Workshop) -> Option<Self> {
+        let (root, house) =
+            (root.canonicalize().ok()?, workshop.house.as_ref()?.canonicalize().ok()?);
+        let overlap = house.starts_with(&root) || root.starts_with(&house);
+        let workshop = workshop.applets.as_ref().and_then(|it| it.canonicalize().ok());
+        overlap.then_some(Self { root, house, workshop })
+    }
 }
 
 /// Tells work on another thread to stop once whoever waits for it is gone.
@@ -47,9 +58,9 @@ impl Drop for Watch {
 }
 
 impl Folder {
-    pub fn open(root: PathBuf) -> Result<Self, String> {
+    pub fn open(root: PathBuf, workshop: &Workshop) -> Result<Self, String> {
         match Dir::open_ambient_dir(&root, ambient_authority()) {
-            Ok(dir) => Ok(Self { dir, root }),
+            Ok(dir) => Ok(Self { shut: Shut::between(&root, workshop), dir, root }),
             Err(error) => {
                 Err(format!("the session's folder {} cannot be opened: {error}", root.display()))
             }
@@ -110,12 +121,36 @@ impl Folder {
         if settled.file_name().is_none() {
             return Err(format!("`{path}` does not name a file"));
         }
+        self.permit(&settled).map_err(|error| self.explain(path, &error))?;
         Ok(settled)
+    }
+
+    /// What the house keeps for itself is no tool's, whatever folder a session has. The path has no
+    /// links.
+    pub fn permit(&self, real: &Path) -> io::Result<()> {
+        let Some(Shut { root, house, workshop }) = &self.shut else { return Ok(()) };
+        let meant: PathBuf =
+            root.join(real).components().filter(|it| *it != Component::CurDir).collect();
+        let is_open = workshop.as_ref().is_some_and(|it| meant.starts_with(it));
+        if !is_open && meant.starts_with(house) {
+            return Err(io::Error::other("Megaron keeps its own files to itself"));
+        }
+        Ok(())
+    }
+
+    /// The one name of something that is.
+    pub fn real(&self, path: &Path) -> io::Result<PathBuf> {
+        let real = self.dir.canonicalize(path)?;
+        self.permit(&real)?;
+        Ok(real)
     }
 
     /// Opens a regular file, and nothing that would make us wait.
     pub fn open_file(&self, path: &Path) -> io::Result<File> {
-        place::open_file(&self.dir, path)
+        if self.shut.is_none() {
+            return place::open_file(&self.dir, path);
+        }
+        place::open_real(&self.dir, &self.real(path)?)
     }
 
     /// All of a text file that is not too large to work on.
@@ -171,7 +206,7 @@ pub mod tests {
         fs::create_dir(temp.path().join("room")).unwrap();
         fs::create_dir(temp.path().join("next")).unwrap();
         fs::write(temp.path().join("next/secret"), "secret").unwrap();
-        let folder = Folder::open(temp.path().join("room")).unwrap();
+        let folder = Folder::open(temp.path().join("room"), &Workshop::default()).unwrap();
         House { temp, folder }
     }
 
@@ -239,7 +274,7 @@ pub mod tests {
         assert_eq!(house.folder.relative(""), Err("the path is empty".into()));
         let nul = Err("a path cannot contain a NUL character".into());
         assert_eq!(house.folder.relative("a\0b"), nul);
-        let missing = Folder::open(house.room().join("missing")).err();
+        let missing = Folder::open(house.room().join("missing"), &Workshop::default()).err();
         assert!(missing.unwrap().contains("cannot be opened"));
     }
 
@@ -276,5 +311,30 @@ pub mod tests {
         }
         let gone = "`gone/../x` does not exist".to_owned();
         assert_eq!(house.folder.settle("gone/../x"), Err(gone));
+    }
+
+    #[test]
+    fn in_the_house_only_the_workshop_is_open() {
+        let house = house();
+        let keep = |path: &str| {
+            let path = house.room().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "kept").unwrap();
+        };
+        keep(".house/key");
+        keep(".house/applets/tally/script.js");
+        let workshop = Workshop {
+            applets: Some(house.room().join(".house/applets")),
+            house: Some(house.room().join(".house")),
+        };
+        let open = |root: &str| Folder::open(house.room().join(root), &workshop).unwrap();
+        let read = |folder: &Folder, path: &str| folder.read_text(Path::new(path), 10).ok();
+        let kept = Some("kept".to_owned());
+        assert_eq!(read(&open("."), ".house/applets/tally/script.js"), kept);
+        assert_eq!(read(&open("."), ".house/key"), None);
+        assert_eq!(read(&open(".house"), "key"), None);
+        assert_eq!(read(&open(".house/applets"), "tally/script.js"), kept);
+        assert!(open(".").settle(".house/applets/tally/new.js").is_ok());
+        assert!(open(".").settle(".house/new").is_err());
     }
 }

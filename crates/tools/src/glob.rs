@@ -15,10 +15,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    folder::{Folder, Watch, within},
+    folder::{Folder, Watch},
     search::{self, printable},
     typed::{Typed, shorten},
     walk::{Found, walk},
+    workshop::Workshop,
 };
 
 const USUAL: usize = 100;
@@ -38,7 +39,9 @@ pub struct Input {
     limit: Option<usize>,
 }
 
-pub struct Glob;
+pub struct Glob {
+    pub workshop: Workshop,
+}
 
 impl Typed for Glob {
     type Input = Input;
@@ -54,7 +57,7 @@ impl Typed for Glob {
     async fn run(&self, input: Input, call: Call) -> Result<String, String> {
         let watch = Watch::default();
         let stop = watch.stop();
-        within(call.cwd, move |folder| find(folder, &input, &stop)).await
+        self.workshop.within(call.cwd, move |folder| find(folder, &input, &stop)).await
     }
 }
 

@@ -21,10 +21,11 @@ use serde::Deserialize;
 
 use self::hits::{Hits, Kept, Show, Watched};
 use crate::{
-    folder::{Folder, Watch, within},
+    folder::{Folder, Watch},
     search,
     typed::{Typed, shorten},
     walk::{Found, walk},
+    workshop::Workshop,
 };
 
 const USUAL: usize = 200;
@@ -63,7 +64,9 @@ pub struct Input {
     limit: Option<usize>,
 }
 
-pub struct Grep;
+pub struct Grep {
+    pub workshop: Workshop,
+}
 
 impl Typed for Grep {
     type Input = Input;
@@ -81,7 +84,7 @@ impl Typed for Grep {
     async fn run(&self, input: Input, call: Call) -> Result<String, String> {
         let watch = Watch::default();
         let stop = watch.stop();
-        within(call.cwd, move |folder| find(folder, &input, &stop)).await
+        self.workshop.within(call.cwd, move |folder| find(folder, &input, &stop)).await
     }
 }
 

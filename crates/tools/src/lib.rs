@@ -37,7 +37,7 @@ mod windows;
 mod workshop;
 mod write_file;
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use kernel::{
     host::Host,
@@ -47,6 +47,7 @@ use kernel::{
 
 pub use applets::Restarts;
 pub use notices::Notices;
+pub use workshop::Workshop;
 
 use crate::{
     agents::{
@@ -71,7 +72,6 @@ use crate::{
     read_skill::ReadSkill,
     typed::Adapter,
     windows::{WindowClose, WindowCreate, WindowList, WindowUpdate},
-    workshop::Workshop,
     write_file::WriteFile,
 };
 
@@ -80,14 +80,13 @@ pub fn add_all(
     toolbox: &Toolbox,
     clock: Arc<dyn Clock>,
     briefing: Arc<dyn Briefing>,
-    workshop: Option<PathBuf>,
+    workshop: Workshop,
 ) {
-    let workshop = Workshop(workshop);
     toolbox.add(Adapter::new(ApplyPatch { workshop: workshop.clone() }));
     toolbox.add(Adapter::new(CurrentTime { clock }));
     toolbox.add(Adapter::new(EditFile { workshop: workshop.clone() }));
-    toolbox.add(Adapter::new(Glob));
-    toolbox.add(Adapter::new(Grep));
+    toolbox.add(Adapter::new(Glob { workshop: workshop.clone() }));
+    toolbox.add(Adapter::new(Grep { workshop: workshop.clone() }));
     toolbox.add(Adapter::new(ListDirectory { workshop: workshop.clone() }));
     toolbox.add(Adapter::new(ReadFile { workshop: workshop.clone() }));
     toolbox.add(Adapter::new(ReadResult));
@@ -108,7 +107,7 @@ pub fn add_social(host: &Arc<Host>) {
 }
 
 /// Gives the house the tools for what it shows beside a conversation.
-pub fn add_applets(host: &Arc<Host>) {
+pub fn add_applets(host: &Arc<Host>, workshop: Workshop) {
     let (toolbox, house) = (&host.ports.tools, || House(Arc::downgrade(host)));
     toolbox.add(Adapter::new(AppletHowto { house: house() }));
     toolbox.add(Adapter::new(AppletUsage { house: house() }));
@@ -120,7 +119,7 @@ pub fn add_applets(host: &Arc<Host>) {
     toolbox.add(Adapter::new(AppCommand { house: house() }));
     toolbox.add(Adapter::new(AppQuery { house: house() }));
     toolbox.add(Adapter::new(AppOpen { house: house() }));
-    toolbox.add(Adapter::new(FileOpen { house: house() }));
+    toolbox.add(Adapter::new(FileOpen { house: house(), workshop }));
     toolbox.add(Adapter::new(WindowClose));
     toolbox.add(Adapter::new(WindowCreate));
     toolbox.add(Adapter::new(WindowList));

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    folder::{Folder, within},
+    folder::Folder,
     search::printable,
     typed::{Typed, shorten},
     workshop::Workshop,
@@ -46,7 +46,7 @@ impl Typed for ListDirectory {
 
     async fn run(&self, input: Input, call: Call) -> Result<String, String> {
         let root = self.workshop.root(input.place(), &call);
-        within(root, move |folder| list(folder, input.place())).await
+        self.workshop.within(root, move |folder| list(folder, input.place())).await
     }
 }
 
@@ -65,7 +65,8 @@ enum Kind {
 
 fn list(folder: &Folder, path: &str) -> Result<String, String> {
     let explain = |error: io::Error| folder.explain(path, &error);
-    let dir = folder.dir.open_dir(folder.relative(path)?).map_err(explain)?;
+    let real = folder.real(&folder.relative(path)?).map_err(explain)?;
+    let dir = folder.dir.open_dir(real).map_err(explain)?;
     let (mut entries, mut left_out, mut unreadable) = (BTreeSet::new(), 0_u64, 0_u64);
     for entry in dir.entries().map_err(explain)? {
         match entry.and_then(|entry| known(&entry)) {

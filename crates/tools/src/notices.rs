@@ -8,7 +8,7 @@ use std::{
 use futures::{FutureExt as _, future::BoxFuture};
 use kernel::ports::{Brief, Briefing, StoreError, Stored};
 
-use crate::folder::Folder;
+use crate::{folder::Folder, workshop::Workshop};
 
 /// Of a longer text only the beginning is told.
 const TEXT_BYTES: usize = 32 * 1024;
@@ -43,7 +43,7 @@ impl Notices {
             Some(Brief { title: title.to_owned(), text })
         };
         let own = fs::read_to_string(own).ok().map(|text| shortened(&text));
-        let folder = in_folder(cwd, Path::new("AGENTS.md")).map(|text| shortened(&text));
+        let folder = in_folder(skills, cwd, Path::new("AGENTS.md")).map(|text| shortened(&text));
         let skills = mention(&Self::skills(skills, cwd));
         let parts = [
             brief("From the person", own),
@@ -58,7 +58,7 @@ impl Notices {
         let mut skills = Vec::new();
         for name in names(fs::read_dir(cwd.join(FOLDER_SKILLS))) {
             let file = Path::new(FOLDER_SKILLS).join(&name).join("SKILL.md");
-            skills.extend(in_folder(cwd, &file).map(|text| Skill::parse(&name, text)));
+            skills.extend(in_folder(house, cwd, &file).map(|text| Skill::parse(&name, text)));
         }
         for name in names(fs::read_dir(house)) {
             let text = fs::read_to_string(house.join(&name).join("SKILL.md"));
@@ -142,9 +142,12 @@ fn names(entries: io::Result<fs::ReadDir>) -> Vec<String> {
     names
 }
 
-/// A file of the session's folder, and of nothing that its links lead to outside.
-fn in_folder(cwd: &Path, path: &Path) -> Option<String> {
-    Folder::open(cwd.to_owned()).ok()?.dir.read_to_string(path).ok()
+/// A file of the session's folder, and of nothing that its links lead to outside or in the house,
+/// where `skills` lie.
+fn in_folder(skills: &Path, cwd: &Path, path: &Path) -> Option<String> {
+    let workshop = Workshop { applets: None, house: skills.parent().map(Path::to_owned) };
+    let folder = Folder::open(cwd.to_owned(), &workshop).ok()?;
+    io::read_to_string(folder.open_file(path).ok()?).ok()
 }
 
 fn shortened(text: &str) -> String {
@@ -199,7 +202,7 @@ mod tests {
         write(outside.path(), "secret", "hush");
         std::os::unix::fs::symlink(outside.path().join("secret"), cwd.path().join("AGENTS.md"))
             .unwrap();
-        assert_eq!(in_folder(cwd.path(), Path::new("AGENTS.md")), None);
+        assert_eq!(in_folder(Path::new(""), cwd.path(), Path::new("AGENTS.md")), None);
     }
 
     #[test]

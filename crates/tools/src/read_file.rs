@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    folder::{Folder, within},
+    folder::Folder,
     typed::{Typed, shorten},
     workshop::Workshop,
 };
@@ -48,7 +48,7 @@ impl Typed for ReadFile {
 
     async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {
         let root = self.workshop.root(&input.path, &call);
-        within(root, move |folder| read(folder, &input)).await
+        self.workshop.within(root, move |folder| read(folder, &input)).await
     }
 }
 

@@ -29,7 +29,7 @@ pub fn directory(folder: &Folder, given: Option<&str>) -> Result<PathBuf, String
 /// What to search, by its one name; empty for the session's folder itself.
 pub fn place(folder: &Folder, given: Option<&str>) -> Result<PathBuf, String> {
     let Some(given) = given.filter(|given| !given.is_empty()) else { return Ok(PathBuf::new()) };
-    let real = folder.dir.canonicalize(folder.relative(given)?);
+    let real = folder.real(&folder.relative(given)?);
     let real = real.map_err(|error| folder.explain(given, &error))?;
     Ok(if real.as_path() == Path::new(".") { PathBuf::new() } else { real })
 }

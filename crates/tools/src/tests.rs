@@ -16,7 +16,12 @@ use super::add_all;
 
 fn toolbox() -> Toolbox {
     let toolbox = Toolbox::default();
-    add_all(&toolbox, Arc::new(ManualClock::default()), Arc::new(Silence), None);
+    add_all(
+        &toolbox,
+        Arc::new(ManualClock::default()),
+        Arc::new(Silence),
+        crate::Workshop::default(),
+    );
     toolbox
 }
 

@@ -53,7 +53,7 @@ pub fn walk(
     stop: &AtomicBool,
     visit: &(impl Fn(&Found) -> io::Result<()> + Sync),
 ) -> io::Result<u64> {
-    let walk = Walk { stop, visit, unreadable: AtomicU64::new(0) };
+    let walk = Walk { folder, stop, visit, unreadable: AtomicU64::new(0) };
     let mut place = Place::root(folder.dir.try_clone()?);
     for name in from {
         place.rules = place.rules_with(&place.entries()?);
@@ -64,6 +64,7 @@ pub fn walk(
 }
 
 struct Walk<'a, V> {
+    folder: &'a Folder,
     stop: &'a AtomicBool,
     visit: &'a V,
     unreadable: AtomicU64,
@@ -92,6 +93,7 @@ impl<V: Fn(&Found) -> io::Result<()> + Sync> Walk<'_, V> {
         for entry in entries {
             let name = entry.file_name();
             match kind(&entry) {
+                Kind::Directory if self.folder.permit(&place.path.join(&name)).is_err() => {}
                 Kind::Directory if VERSION_CONTROL.iter().any(|it| name == *it) => {}
                 Kind::Directory if !place.rules.ignore(&place.path.join(&name), true) => {
                     below.push(name);

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::{
     change::{Change, LARGEST, Old, carry_out, deed},
-    folder::{Folder, within},
+    folder::Folder,
     typed::{Typed, shorten},
     workshop::Workshop,
 };
@@ -40,13 +40,16 @@ impl Typed for WriteFile {
 
     async fn foresee(&self, input: Input, call: &Call) -> Result<Deed, String> {
         let root = self.workshop.root(&input.path, call);
-        let deed = within(root.clone(), move |folder| Ok(deed(&[plan(folder, input)?]))).await?;
+        let deed = self
+            .workshop
+            .within(root.clone(), move |folder| Ok(deed(&[plan(folder, input)?])))
+            .await?;
         Ok(self.workshop.judged(&root, deed))
     }
 
     async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {
         let root = self.workshop.root(&input.path, &call);
-        within(root, move |folder| write(folder, input)).await
+        self.workshop.within(root, move |folder| write(folder, input)).await
     }
 }
 

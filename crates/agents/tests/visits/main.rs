@@ -193,7 +193,12 @@ async fn house(world: &World, dir: &Path, settings: Settings, offers: &[Offer]) 
     let guests = Guests::new(settings, offers, Some(&dir.join("logs")));
     let ports = world.ports();
     let toolbox = Toolbox::default();
-    tools::add_all(&toolbox, ports.clock.clone(), ports.briefing.clone(), None);
+    tools::add_all(
+        &toolbox,
+        ports.clock.clone(),
+        ports.briefing.clone(),
+        tools::Workshop::default(),
+    );
     tools::shell::add(&toolbox, shell());
     let ports = Ports { agents: Arc::new(guests), tools: Arc::new(toolbox), ..ports };
     Host::start(ports, House::default()).await.unwrap()

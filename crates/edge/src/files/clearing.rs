@@ -1,6 +1,6 @@
 //! Temporary files go when nobody has used them for a week.
 
-use std::{collections::HashSet, io, path::Path, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 use cap_std::{
     ambient_authority,
@@ -19,10 +19,11 @@ pub async fn clear(app: Arc<App>) {
     loop {
         let now = clock.now();
         let before = now.saturating_sub(UNUSED).unwrap_or(Timestamp::MIN);
-        let (app, needed) = (app.clone(), needed(&app));
+        let app = app.clone();
         let swept = tokio::task::spawn_blocking(move || {
             let folder = &app.disk.temporary;
-            let keep = |path: &Path| path.to_str().is_some_and(|path| needed.contains(path));
+            // Asked at the last moment: what was noted while we looked around stays.
+            let keep = |path: &Path| path.to_str().is_some_and(|path| needed(&app, path));
             let dir = Dir::open_ambient_dir(folder, ambient_authority());
             dir.and_then(|dir| sweep(&dir, folder, before, &keep))
         });
@@ -36,10 +37,11 @@ pub async fn clear(app: Arc<App>) {
     }
 }
 
-/// What agents have written down as worth remembering.
-fn needed(app: &App) -> HashSet<String> {
+/// Whether an agent has written this path down as worth remembering.
+fn needed(app: &App, path: &str) -> bool {
     let states = app.host.roster.all();
-    states.into_iter().flat_map(|(_, state)| state.context.clone()).flat_map(|(_, it)| it).collect()
+    let mut noted = states.iter().flat_map(|(_, state)| &state.context).flat_map(|(_, it)| it);
+    noted.any(|it| it == path)
 }
 
 /// Takes away what is older, and tells whether anything is left. No link is followed.

@@ -349,7 +349,7 @@ async fn what_was_kept_for_a_while_goes_when_nobody_has_used_it_for_a_week() {
     let noted = json!({ "setName": "files", "items": [path("noted")] });
     let noted = house.patch(&format!("/api/sessions/{id}"), json!({ "setContext": noted })).await;
     assert_eq!(noted.0, 200);
-    // Not before: the first look at the folder may come at any time.
+    // Not before: the first look at the folder may come, or go on, at any time.
     put(&path("noted"), days(30), days(30));
     house.kill().await;
     put(&path("old"), days(8), days(8));

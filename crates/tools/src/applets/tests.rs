@@ -74,7 +74,7 @@ impl Home {
         ports.gallery = Arc::new(Wall(vec![applet("diff", &params), applet("clock", &json!({}))]));
         let host = Host::start(ports, Settings::default()).await.unwrap();
         let restarts = Arc::new(Notify::new());
-        add_applets(&host);
+        add_applets(&host, crate::Workshop::default());
         add_restart(&host, restarts.clone());
         let session = host.create(Path::new("/"), "test", "").await.unwrap();
         Self { host, session, restarts }

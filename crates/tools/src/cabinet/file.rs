@@ -12,9 +12,10 @@ use serde_json::json;
 
 use crate::{
     agents::House,
-    folder::{Folder, within},
+    folder::Folder,
     typed::{Typed, shorten},
     windows::by,
+    workshop::Workshop,
 };
 
 /// Opens a file of the session's folder in the app that opens such files, in a window that the person
@@ -30,6 +31,7 @@ pub struct Input {
 
 pub struct FileOpen {
     pub house: House,
+    pub workshop: Workshop,
 }
 
 impl Typed for FileOpen {
@@ -46,7 +48,8 @@ impl Typed for FileOpen {
     async fn run(&self, Input { path, app_id }: Input, call: Call) -> Result<Reply, String> {
         let host = self.house.host()?;
         let named = path.clone();
-        let bytes = within(call.cwd.clone(), move |folder| read(folder, &named)).await?;
+        let bytes =
+            self.workshop.within(call.cwd.clone(), move |folder| read(folder, &named)).await?;
         let file = Handed { path, bytes, app: app_id, tool_call: call.id.clone() };
         let opened = host.open_file(call.session.id(), file, by(&call.caller)).await;
         let taken = opened.map_err(|error| error.to_string())?;

@@ -147,7 +147,7 @@ impl Home {
         ];
         let ports = Ports { cabinet: Arc::new(Few(Arc::new(cards))), ..World::new([]).ports() };
         let host = Host::start(ports, Settings::default()).await.unwrap();
-        add_applets(&host);
+        add_applets(&host, crate::Workshop::default());
         let folder = tempfile::tempdir().unwrap();
         for (name, bytes) in [
             ("a.csv", &b"1,2"[..]),

@@ -26,7 +26,7 @@ struct Home {
 impl Home {
     async fn new(world: &World) -> Self {
         let host = Host::start(world.ports(), Settings::default()).await.unwrap();
-        add_applets(&host);
+        add_applets(&host, crate::Workshop::default());
         let session = host.create("/".as_ref(), "test", "").await.unwrap();
         Self { host, session }
     }

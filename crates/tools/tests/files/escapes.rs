@@ -1,6 +1,6 @@
 //! Every way out that we could think of, for every tool, in every mode.
 
-use std::fs;
+use std::{collections::BTreeSet, fs};
 
 use kernel::{approvals::Mode, toolbox::ToolError};
 use serde_json::{Value, json};
@@ -177,6 +177,44 @@ async fn what_only_looks_like_a_way_out_stays_inside() {
             }
             assert_eq!(home.outside(), outside, "{name}");
         }
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_the_house_keeps_in_the_folder_is_no_tools() {
+    use std::os::unix::fs::symlink;
+    for mode in MODES {
+        let home = Home::new(mode).await;
+        home.put("mine", "mine");
+        home.put("dir/file", "mine");
+        home.put(".house/key", SECRET);
+        home.put(&format!(".house/{OUTSIDER}"), SECRET);
+        symlink(".house", home.room().join("door")).unwrap();
+        symlink("../.house/key", home.room().join("dir/link")).unwrap();
+        let whole = home.room().join(".house/key").display().to_string();
+        let ways = [".house", ".house/key", "./.house//key", "dir/../.house/key", ".house/new"];
+        let links = ["door", "door/key", "door/new", "dir/link", whole.as_str()];
+        for way in ways.into_iter().chain(links) {
+            for (tool, args) in calls(way) {
+                match home.call(tool, args.clone()).await {
+                    Err(ToolError::Failed(text)) => assert!(!tells(&args, &text), "{tool}: {text}"),
+                    other => panic!("{tool} {args}: {other:?}"),
+                }
+            }
+        }
+        let refused = home.call("read_file", json!({ "path": "door/key" })).await;
+        let reason = "`door/key` cannot be used: Megaron keeps its own files to itself";
+        assert_eq!(refused, Err(ToolError::Failed(reason.into())));
+        let glob = home.call("glob", json!({ "pattern": "**/*" })).await.unwrap();
+        assert_eq!(
+            glob.text.lines().collect::<BTreeSet<_>>(),
+            BTreeSet::from(["dir/file", "mine"])
+        );
+        let grep = home.call("grep", json!({ "pattern": SECRET })).await.unwrap();
+        assert!(!tells(&json!(null), &grep.text), "{}", grep.text);
+        assert_eq!((home.get("mine"), home.get(".house/key")), ("mine".into(), SECRET.into()));
+        assert_eq!(fs::read_dir(home.room().join(".house")).unwrap().count(), 2);
     }
 }
 

@@ -42,7 +42,9 @@ impl Home {
         let workshop = temp.path().join("applets");
         fs::create_dir(&workshop).unwrap();
         let clock = Arc::new(ManualClock::default());
-        tools::add_all(&toolbox, clock, Arc::new(Silence), Some(workshop));
+        let house = Some(temp.path().join("room/.house"));
+        let workshop = tools::Workshop { applets: Some(workshop), house };
+        tools::add_all(&toolbox, clock, Arc::new(Silence), workshop);
         let ports = Ports { tools: Arc::new(toolbox), ..World::new([]).ports() };
         let rules = Rules { mode, ..Rules::default() };
         let settings = Settings { rules, ..Settings::default() };
