@@ -1,48 +1,71 @@
 // Somebody who uses the apps in windows as an agent does, by calling tools, and who can look up what is on record of it.
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import { Agent as Connections, request } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { eventually } from './visit.mjs';
 
+const VERSION = '2025-06-18';
 let count = 0;
 
+/** Speaks MCP in as few words as there are: it makes very many calls. */
 export class Agent {
   /** Where its windows are. */
   session = '';
+  #connections = new Connections({ keepAlive: true });
+  #asked = 0;
 
-  constructor(server, client, headers) {
+  constructor(server, key) {
     this.server = server;
-    this.client = client;
-    this.headers = headers;
+    this.headers = { authorization: `Bearer ${key}` };
   }
 
   /** @param {import('./server.mjs').Server} server */
   static async come(server) {
-    const key = (await readFile(join(server.home, 'data', 'key'), 'utf8')).trim();
-    const headers = { authorization: `Bearer ${key}` };
+    const agent = new Agent(server, (await readFile(join(server.home, 'data', 'key'), 'utf8')).trim());
     const name = `agent ${(count += 1)}`;
-    const client = new Client({ name, version: '1' });
-    const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers } });
-    await client.connect(/** @type {any} */ (transport));
-    const agent = new Agent(server, client, headers);
+    const { headers } = await agent.#post('initialize', {
+      protocolVersion: VERSION,
+      capabilities: {},
+      clientInfo: { name, version: '1' },
+    });
+    Object.assign(agent.headers, { 'mcp-session-id': headers['mcp-session-id'], 'mcp-protocol-version': VERSION });
+    await agent.#post('notifications/initialized', undefined, true);
     // It is given a room with the first tool that it uses.
     await agent.call('window_list', {});
-    const { structuredContent } = await client.callTool({ name: 'list_sessions', arguments: {} });
-    const { sessions } = /** @type {any} */ (structuredContent);
+    const { sessions } = JSON.parse(await agent.call('list_sessions', {}));
     agent.session = sessions.find((it) => it.name === `Tools for ${name}`).sessionId;
     return agent;
   }
 
   leave() {
-    return this.client.close();
+    this.#connections.destroy();
+  }
+
+  async #post(method, params, isNotice = false) {
+    const more = isNotice ? {} : { id: (this.#asked += 1) };
+    const body = JSON.stringify({ jsonrpc: '2.0', method, params, ...more });
+    const headers = {
+      ...this.headers,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    };
+    const response = await new Promise((done, failed) =>
+      request(`${this.server.url}/mcp`, { method: 'POST', headers, agent: this.#connections }, done)
+        .on('error', failed)
+        .end(body),
+    );
+    return { headers: response.headers, text: await text(response) };
   }
 
   /** What a tool says, whether it is a result or a complaint. */
   async call(name, args) {
-    const { content } = await this.client.callTool({ name, arguments: args });
-    return /** @type {any} */ (content)[0].text;
+    const { text } = await this.#post('tools/call', { name, arguments: args });
+    const line = text.startsWith('{') ? text : text.split('\n').findLast((it) => it.startsWith('data: {'))?.slice(6);
+    const { result, error } = JSON.parse(line ?? '{}');
+    assert.ok(result, error?.message ?? `no answer: ${text}`);
+    return result.content[0].text;
   }
 
   query(windowId, stateKey) {
