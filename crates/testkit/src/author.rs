@@ -246,6 +246,7 @@ fn every_app_fact(window: &str) -> [AppFact; 14] {
             connection: connection(),
             instance: Some("i".into()),
             generation: u64::MAX,
+            replayed: Some(7),
         },
         AppFact::Owner {
             window: window(),

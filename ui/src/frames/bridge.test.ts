@@ -83,7 +83,8 @@ describe('between the server and the apps', () => {
     expect([bridge.awaits('monitor-0/other', answer), bridge.awaits(DOCK, answer)]).toEqual([false, true]);
     bridge.heard('monitor-0/other', answer);
     bridge.heard(DOCK, { ...answer, requestId: 'unheard of' });
-    expect(sent).toEqual([]);
+    // The server refuses it, as it comes from another window; what was said in it goes nowhere.
+    expect(sent.splice(0)).toEqual([response('r', 'monitor-0/other', { kind: 'query' })]);
     bridge.heard(DOCK, { ...answer, data: 'real' });
     bridge.heard(DOCK, { ...answer, data: 'again' });
     expect(sent).toEqual([response('r', DOCK, { kind: 'query', data: 'real' })]);
@@ -97,12 +98,49 @@ describe('between the server and the apps', () => {
     bridge.heard('monitor-0/other', { type: 'yaar:app-ready', appId: 'other' });
     bridge.heard('monitor-0/nobody', { type: 'yaar:app-ready' });
     const ready = (windowId: string, more = {}) => ({ type: 'APP_PROTOCOL_READY', windowId, ...more });
-    expect(sent.splice(0)).toEqual([ready(DOCK, { instance: 'i1' }), ready('monitor-0/other')]);
+    expect(sent.splice(0)).toEqual([ready(DOCK, { instance: 'i1', replayed: 0 }), ready('monitor-0/other')]);
     bridge.again();
-    expect(sent.splice(0)).toEqual([ready(DOCK, { instance: 'i1' }), ready('monitor-0/other')]);
+    expect(sent.splice(0)).toEqual([ready(DOCK, { instance: 'i1', replayed: 0 }), ready('monitor-0/other')]);
     unmount();
     bridge.again();
-    expect(sent).toEqual([ready(DOCK, { instance: 'i1' })]);
+    expect(sent).toEqual([ready(DOCK, { instance: 'i1', replayed: 0 })]);
+  });
+
+  test('a new connection hears how far a document is in what it is given again, and of a new document that it is at the beginning', () => {
+    const { bridge, sent, posted } = mounted();
+    const ready = (instance: string, replayed: number) => ({ type: 'APP_PROTOCOL_READY', windowId: DOCK, instance, replayed });
+    bridge.heard(DOCK, { type: 'yaar:app-ready', instance: 'i1' });
+    for (const position of [1, 4]) bridge.request(`replay-${position}`, DOCK, { kind: 'command', command: 'c' }, { instance: 'i1', position });
+    expect(posted).toHaveLength(2);
+    bridge.again();
+    bridge.heard(DOCK, { type: 'yaar:app-ready', instance: 'i1' });
+    bridge.heard(DOCK, { type: 'yaar:app-ready', instance: 'i2' });
+    expect(sent).toEqual([ready('i1', 0), ready('i1', 4), ready('i1', 4), ready('i2', 0)]);
+  });
+
+  test('what one document was to do is not done by the next', () => {
+    const { bridge, sent, posted } = mounted();
+    bridge.heard(DOCK, { type: 'yaar:app-ready', instance: 'i2' });
+    sent.length = 0;
+    bridge.request('r', DOCK, { kind: 'command', command: 'c' }, { instance: 'i1' });
+    expect([sent, posted]).toEqual([[], []]);
+    bridge.request('s', DOCK, { kind: 'command', command: 'c' }, { instance: 'i2' });
+    expect(posted).toHaveLength(1);
+  });
+
+  test('a frame that is put out answers nothing any more, until an app registers in it again', () => {
+    const { bridge, sent, posted } = mounted();
+    bridge.heard(DOCK, { type: 'yaar:app-ready', instance: 'i1' });
+    bridge.request('a', DOCK, { kind: 'command', command: 'c' });
+    sent.length = 0;
+    bridge.lost(DOCK);
+    bridge.request('b', DOCK, { kind: 'manifest' });
+    bridge.again();
+    const error = 'No iframe found in window';
+    expect(sent).toEqual([response('a', DOCK, { kind: 'command', error }), response('b', DOCK, { kind: 'manifest', error })]);
+    bridge.heard(DOCK, { type: 'yaar:app-ready', instance: 'i2' });
+    bridge.request('c', DOCK, { kind: 'manifest' });
+    expect(posted).toHaveLength(2);
   });
 
   test('a frame that was put in the place of another is not taken away with it', () => {

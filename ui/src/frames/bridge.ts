@@ -1,6 +1,6 @@
 // Between the server and the apps in windows: each request to the frame it is for, each answer back. It keeps no time and decides nothing.
 import { written } from './limits';
-import type { AppRequest } from './windows';
+import type { About, AppRequest } from './windows';
 
 interface Asked {
   key: string;
@@ -12,7 +12,13 @@ interface Mounted {
   /** Whether its app has registered, and as what. */
   ready: boolean;
   instance: unknown;
+  /** How far the commands have come that it is given again. */
+  replayed: number;
+  /** Whether there is a document that can be asked. */
+  there: boolean;
 }
+
+const NO_FRAME = 'No iframe found in window';
 
 const ANSWERS: Record<string, { kind: AppRequest['kind']; field: 'manifest' | 'data' | 'result' }> = {
   'yaar:app-manifest-response': { kind: 'manifest', field: 'manifest' },
@@ -37,13 +43,25 @@ export class Bridge {
 
   /** The frame of a window is there. Gives back how it goes. */
   mount(key: string, post: (message: unknown) => void): () => void {
-    const mounted = { post, ready: false, instance: undefined };
+    const mounted = { post, ready: false, instance: undefined, replayed: 0, there: true };
     this.frames.set(key, mounted);
     return () => {
       if (this.frames.get(key) !== mounted) return;
       this.frames.delete(key);
       for (const [requestId, asked] of this.asked) if (asked.key === key) this.asked.delete(requestId);
     };
+  }
+
+  /** What is in the frame of a window is put out, or nobody we know: it answers nothing any more. */
+  lost(key: string) {
+    const frame = this.frames.get(key);
+    if (!frame) return;
+    frame.ready = frame.there = false;
+    for (const [requestId, asked] of this.asked) {
+      if (asked.key !== key) continue;
+      this.asked.delete(requestId);
+      this.respond(requestId, key, { kind: asked.kind, error: NO_FRAME });
+    }
   }
 
   /** There is a new connection, which knows of no app yet. */
@@ -53,12 +71,15 @@ export class Bridge {
   }
 
   /** The server asks something of the app in a window. */
-  request(requestId: string, windowId: string, request: AppRequest) {
+  request(requestId: string, windowId: string, request: AppRequest, { instance, position }: About = {}) {
     const frame = this.frames.get(windowId);
-    if (!frame) {
-      const error = this.knows(windowId) ? 'No iframe found in window' : 'Window element not found';
+    if (!frame?.there) {
+      const error = this.knows(windowId) ? NO_FRAME : 'Window element not found';
       return this.respond(requestId, windowId, { kind: request.kind, error });
     }
+    // Another document has come meanwhile, and the server is about to hear of it: it must not do what this one was to do.
+    if (instance !== undefined && frame.instance !== instance) return;
+    if (position !== undefined) frame.replayed = Math.max(frame.replayed, position);
     this.asked.set(requestId, { key: windowId, kind: request.kind });
     const { kind, ...what } = request;
     frame.post({ type: `yaar:app-${kind}-request`, requestId, ...what });
@@ -87,13 +108,13 @@ export class Bridge {
   private registered(key: string, instance: unknown) {
     const frame = this.frames.get(key);
     if (!frame) return;
-    frame.ready = true;
-    frame.instance = instance;
+    if (frame.instance !== instance) frame.replayed = 0;
+    Object.assign(frame, { ready: true, there: true, instance });
     this.announce(key, frame);
   }
 
-  private announce(windowId: string, { instance }: Mounted) {
-    const more = typeof instance === 'string' ? { instance } : {};
+  private announce(windowId: string, { instance, replayed }: Mounted) {
+    const more = typeof instance === 'string' ? { instance, replayed } : {};
     this.send({ type: 'APP_PROTOCOL_READY', windowId, ...more });
   }
 
@@ -108,8 +129,10 @@ export class Bridge {
   private answered(key: string, type: string, fields: Record<string, unknown>) {
     const requestId = String(fields.requestId);
     const asked = this.asked.get(requestId);
-    // What nobody asked this window for is nothing.
-    if (asked?.key !== key) return;
+    // What nobody asked for is nothing.
+    if (!asked) return;
+    // What another window was asked for is for the server to refuse, and to keep on record.
+    if (asked.key !== key) return this.respond(requestId, key, { kind: asked.kind });
     this.asked.delete(requestId);
     const known = Object.hasOwn(ANSWERS, type) ? ANSWERS[type] : undefined;
     if (!known) return this.respond(requestId, key, { kind: asked.kind, error: `Unknown response type: ${type}` });

@@ -52,7 +52,8 @@ export class Desk {
     if (frame.type === 'CONNECTION_STATUS') return this.begin(frame.sessionId, frame.windows ?? 0);
     if (this.joined === '' || this.joined !== this.session) return;
     if (frame.type === 'ACTIONS') this.act(frame.actions, frame.monitorId);
-    if (frame.type === 'APP_PROTOCOL_REQUEST') this.bridge.request(frame.requestId, frame.windowId, frame.request);
+    if (frame.type === 'APP_PROTOCOL_REQUEST')
+      this.bridge.request(frame.requestId, frame.windowId, frame.request, frame);
   }
 
   /** The frame of a window is there, and can be spoken with. */
@@ -62,6 +63,7 @@ export class Desk {
       end,
       awaits: (message) => this.bridge.awaits(key, message),
       heard: (message) => this.bridge.heard(key, message),
+      lost: () => this.bridge.lost(key),
     };
   }
 

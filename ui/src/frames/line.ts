@@ -26,6 +26,8 @@ export interface AppEnd {
   /** Whether this was asked for. */
   awaits(message: unknown): boolean;
   heard(message: unknown): void;
+  /** There is nobody any more who could be asked. */
+  lost(): void;
 }
 
 /** Before its word; with it; after it went elsewhere; after it was put out. */
@@ -137,6 +139,7 @@ export class Line {
     if (state === this.state) return;
     this.state = state;
     this.ends.state(state);
+    if (state === 'strayed' || state === 'flooding') this.ends.app?.lost();
   }
 }
 

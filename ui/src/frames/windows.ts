@@ -38,13 +38,21 @@ export type Operation =
 export type DesktopFrame =
   | { type: 'CONNECTION_STATUS'; status: string; sessionId: string; windows?: number }
   | { type: 'ACTIONS'; actions: Action[]; monitorId?: string }
-  | { type: 'APP_PROTOCOL_REQUEST'; requestId: string; windowId: string; request: AppRequest }
+  | ({ type: 'APP_PROTOCOL_REQUEST'; requestId: string; windowId: string; request: AppRequest } & About)
   | { type: 'ERROR'; error: string };
 
 export type AppRequest =
   | { kind: 'manifest' }
   | { kind: 'query'; stateKey: string }
   | { kind: 'command'; command: string; params?: unknown };
+
+/** What the server says of a request besides what is asked. */
+export interface About {
+  /** The document that it is for, where the server knows one. */
+  instance?: string;
+  /** Of a command that is given again: its place among all of them. */
+  position?: number;
+}
 
 /** Whether a frame of the socket is one of these: their types alone are written in capitals. */
 export function isDesktopFrame(frame: { type: string }): frame is DesktopFrame {

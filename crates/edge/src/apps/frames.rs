@@ -30,6 +30,11 @@ pub enum Frame<'a> {
         request_id: &'a str,
         window_id: &'a str,
         request: Request<'a>,
+        /// Ours: for which document of the app it is, and where in the journal what is played again.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        instance: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        position: Option<u64>,
     },
     AgentThinking {
         content: &'a str,
@@ -184,7 +189,10 @@ mod tests {
     fn requests_look_as_they_always_did() {
         let ask = |request, seq| {
             let (request_id, window_id) = ("req-1", "dock");
-            write(&Frame::AppProtocolRequest { request_id, window_id, request }, seq)
+            let (instance, position) = (None, None);
+            let frame =
+                Frame::AppProtocolRequest { request_id, window_id, request, instance, position };
+            write(&frame, seq)
         };
         let begin =
             r#"{"type":"APP_PROTOCOL_REQUEST","requestId":"req-1","windowId":"dock","request":"#;

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 pub enum Wish {
     /// Listen to what happens to the windows of a session: this one, or the one it follows anyway.
     Join { monitor: Option<String>, session: Option<String> },
-    /// An app has registered in this window.
-    Ready { window: String, instance: Option<String> },
+    /// An app has registered in this window; its document was given that much again.
+    Ready { window: String, instance: Option<String>, replayed: Option<u64> },
     /// An app has answered.
     Answer { request: String, window: Option<String>, response: Response },
     /// The person says something, perhaps with a window in mind.
@@ -116,7 +116,8 @@ pub fn hear(frame: &[u8]) -> Result<Wish, String> {
         }
         "APP_PROTOCOL_READY" => {
             let (window, instance) = (need(&frame, "windowId")?, text(&frame, "instance"));
-            Ok(Wish::Ready { window, instance })
+            let replayed = frame.get("replayed").and_then(Value::as_u64);
+            Ok(Wish::Ready { window, instance, replayed })
         }
         "APP_PROTOCOL_RESPONSE" => answer(frame),
         "USER_MESSAGE" => {

@@ -186,7 +186,14 @@ impl Party {
             }
         };
         let (request_id, window_id) = (&*asked.request, &*asked.window);
-        self.out.tell(&Frame::AppProtocolRequest { request_id, window_id, request });
+        let (instance, position) = (asked.instance.as_deref(), asked.position);
+        self.out.tell(&Frame::AppProtocolRequest {
+            request_id,
+            window_id,
+            request,
+            instance,
+            position,
+        });
     }
 
     pub(super) fn answer(&mut self, frame: &Frame<'_>) {

@@ -33,9 +33,9 @@ pub async fn obey(party: &mut Party, wish: Wish) {
     let done = match wish {
         // Those it does itself.
         Wish::Nothing | Wish::Join { .. } => Ok(()),
-        Wish::Ready { window, instance } => {
-            let monitor = party.monitor();
-            party.attendance().map(|it| it.ready(window, monitor, instance)).ok_or_else(nobody)
+        Wish::Ready { window, instance, replayed } => {
+            let (monitor, seat) = (party.monitor(), party.attendance());
+            seat.map(|it| it.ready_after(window, monitor, instance, replayed)).ok_or_else(nobody)
         }
         Wish::Answer { request, window, response } => {
             party.attendance().map(|it| it.answered(request, window, response)).ok_or_else(nobody)

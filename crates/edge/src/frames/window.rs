@@ -35,7 +35,8 @@ pub async fn open(
         (Renderer::Html, Value::String(html), _) => Ok(Arc::new(Page::new(&window.title, html))),
         (Renderer::Iframe, _, Some(id)) => {
             let key = window.key();
-            Ok(Arc::new(cabinet::open(app, id, Some(session), Some(&key)).await?))
+            let shown = cabinet::open(app, id, Some(session), Some(&key)).await?;
+            Ok(Arc::new(shown.at(content.address().unwrap_or_default()).await))
         }
         (renderer, ..) => Err(ApiError::bad_request(format!(
             "{} window is not framed; html and apps of this server are",

@@ -23,7 +23,7 @@ pub fn put(house: &House, id: &str, description: &Value, files: &[(&str, &str)])
 }
 
 /// Returns when the server has heard of an app that was just put there.
-async fn listed(house: &House, id: &str) {
+pub async fn listed(house: &House, id: &str) {
     loop {
         let (_, listed) = house.get("/api/apps").await;
         if listed["apps"].as_array().unwrap().iter().any(|app| app["id"] == id) {

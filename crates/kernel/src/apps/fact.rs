@@ -16,6 +16,9 @@ pub enum AppFact {
         instance: Option<String>,
         /// Which load of the app this is: the same again for a document that was there before.
         generation: u64,
+        /// How far in the journal it has been brought, where the client says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replayed: Option<u64>,
     },
     /// The app of a window can no longer be reached.
     Lost {

@@ -66,6 +66,8 @@ pub enum Input {
         /// Where the client looks for windows that it names without saying where.
         monitor: Option<String>,
         instance: Option<String>,
+        /// The last command that its document was given again, where the client says so.
+        replayed: Option<u64>,
     },
     Answered {
         connection: Connection,
@@ -128,6 +130,10 @@ pub struct Outgoing {
     /// In the words of the client that it goes to.
     pub window: String,
     pub asked: Asked,
+    /// The document that it is for, where the client tells them apart.
+    pub instance: Option<String>,
+    /// Of a command that is played again, for a client that remembers: its place in the journal.
+    pub position: Option<u64>,
 }
 
 impl Outgoing {
@@ -190,9 +196,14 @@ struct Registered {
     generation: u64,
     /// What the client calls the window.
     name: String,
+    instance: Option<String>,
+    /// Whether the client says when it comes back how far its document was brought.
+    remembers: bool,
     manifest: Told,
     /// The request for a manifest that nobody but us waits for.
     fetching: Option<String>,
+    /// Whether the app has registered once more since that was sent.
+    is_stale: bool,
 }
 
 /// What an app has said of itself.
@@ -261,8 +272,8 @@ impl Machine {
                 self.connections.insert(connection);
             }
             Input::Left(connection) => self.left(connection),
-            Input::Ready { connection, window, monitor, instance } => {
-                self.ready(connection, window, monitor.as_deref(), instance);
+            Input::Ready { connection, window, monitor, instance, replayed } => {
+                self.ready(connection, window, monitor.as_deref(), instance, replayed);
             }
             Input::Answered { connection, request, window, response } => {
                 self.answered(connection, &request, window.as_deref(), &response);

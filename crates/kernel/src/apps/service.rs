@@ -50,8 +50,19 @@ impl Attendance {
 
     /// An app has registered in a window.
     pub fn ready(&self, window: String, monitor: Option<String>, instance: Option<String>) {
+        self.ready_after(window, monitor, instance, None);
+    }
+
+    /// The same, of a client that remembers the last command that the document was given again.
+    pub fn ready_after(
+        &self,
+        window: String,
+        monitor: Option<String>,
+        instance: Option<String>,
+        replayed: Option<u64>,
+    ) {
         let connection = self.connection;
-        self.say(Wish::Ready { connection, window, monitor, instance });
+        self.say(Wish::Ready { connection, window, monitor, instance, replayed });
     }
 
     /// An app has answered a request, or the page in its place.
@@ -110,6 +121,7 @@ pub(super) enum Wish {
         window: String,
         monitor: Option<String>,
         instance: Option<String>,
+        replayed: Option<u64>,
     },
     Answered {
         connection: Connection,

@@ -6,6 +6,7 @@ mod deadlines;
 mod histories;
 mod keys;
 mod owning;
+mod remembering;
 mod replaying;
 mod serving;
 mod support;

@@ -29,6 +29,7 @@ fn a_command_goes_to_the_connection_that_was_ready_last_and_to_no_other() {
                 connection: connection.clone(),
                 instance: Some("b".into()),
                 generation: 2,
+                replayed: None,
             },
             AppFact::Owner { window, connection, reason: OwnerReason::Ready },
         ]

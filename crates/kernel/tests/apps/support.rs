@@ -105,9 +105,20 @@ impl Scene {
 
     /// An empty document has no name.
     pub fn ready(&mut self, connection: u64, window: &str, instance: &str) -> Vec<String> {
+        self.ready_after(connection, window, instance, None)
+    }
+
+    /// The same of a client that remembers the last command that the document was given again.
+    pub fn ready_after(
+        &mut self,
+        connection: u64,
+        window: &str,
+        instance: &str,
+        replayed: Option<u64>,
+    ) -> Vec<String> {
         let instance = (!instance.is_empty()).then(|| instance.to_owned());
-        let (connection, window) = (Connection(connection), window.to_owned());
-        self.step(Input::Ready { connection, window, monitor: None, instance })
+        let (connection, window, monitor) = (Connection(connection), window.to_owned(), None);
+        self.step(Input::Ready { connection, window, monitor, instance, replayed })
     }
 
     pub fn introduce(&mut self, connection: u64, request: &str) -> Vec<String> {
@@ -204,6 +215,16 @@ impl Scene {
     pub fn restart(&mut self) {
         let record = rebuilt(&self.kept, self.limits);
         assert_eq!(self.machine.record(), &record, "what the log says");
+        self.resume(record);
+    }
+
+    /// The same, and what came after so many entries of the log was not safe yet.
+    pub fn lose(&mut self, from: usize) {
+        self.kept.truncate(from);
+        self.resume(rebuilt(&self.kept, self.limits));
+    }
+
+    fn resume(&mut self, record: Record) {
         let start = u128::from(self.calls) << 64;
         let (machine, effects) = Machine::resume(record, chance(start), self.now);
         self.machine = machine;
@@ -235,7 +256,8 @@ impl Scene {
                 return None;
             }
             Effect::Send { connection, request, safe } => {
-                assert_eq!(safe, request.asked.kind() == Kind::Command);
+                let is_remembered = request.position.is_some();
+                assert_eq!(safe, request.asked.kind() == Kind::Command && !is_remembered);
                 let name = self.short(&request.request);
                 let asked = match request.asked {
                     Asked::Manifest => "manifest".to_owned(),

@@ -25,7 +25,7 @@ struct Page {
 }
 
 impl Line for Page {
-    fn tell(&self, Word::Request(Outgoing { request, window, asked }): Word) {
+    fn tell(&self, Word::Request(Outgoing { request, window, asked, .. }): Word) {
         self.asked.lock().unwrap().push(asked.clone());
         let response = match asked {
             Asked::Manifest => Response::of(Kind::Manifest, Some(manifest())),

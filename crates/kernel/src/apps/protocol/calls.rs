@@ -353,9 +353,16 @@ impl Machine {
             by_app: manifest.and_then(|manifest| manifest.app.clone()),
         }));
         let (connection, generation) = (owner.connection, owner.generation);
-        let safe = letter.asked.kind() == Kind::Command;
-        let request =
-            Outgoing { request: id.clone(), window: owner.name, asked: letter.asked.clone() };
+        let is_replay = letter.cause == Cause::Replay;
+        // A client that remembers what it gave a document tells it, should this fact be lost.
+        let safe = letter.asked.kind() == Kind::Command && !(is_replay && owner.remembers);
+        let request = Outgoing {
+            request: id.clone(),
+            window: owner.name,
+            asked: letter.asked.clone(),
+            instance: owner.instance,
+            position: letter.position.filter(|_| is_replay && owner.remembers),
+        };
         self.effects.push(Effect::Send { connection, request, safe });
         let open = Open {
             window: window.to_owned(),
@@ -379,6 +386,7 @@ impl Machine {
         let generation = self.live.get(window)?.owner()?.generation;
         if let Some(owner) = self.live.get_mut(window)?.load(generation) {
             owner.fetching.clone_from(&request);
+            owner.is_stale = false;
         }
         request
     }

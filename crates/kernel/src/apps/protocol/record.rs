@@ -133,9 +133,9 @@ impl Record {
     /// Takes a fact in. Says what became of a command that was carried out.
     pub fn apply(&mut self, fact: &AppFact) -> Option<Noted> {
         match fact {
-            AppFact::Ready { window, instance, generation, .. } => {
+            AppFact::Ready { window, instance, generation, replayed, .. } => {
                 let past = self.windows.get_mut(window)?;
-                past.ready(instance.clone(), *generation);
+                past.ready(instance.clone(), *generation, *replayed);
             }
             AppFact::Request(request) => self.requested(request),
             AppFact::Response { request, response, keep, .. } => {
@@ -165,8 +165,9 @@ impl Record {
             return;
         };
         if request.cause == Cause::Replay {
-            // Whatever becomes of it: it may have run, and so it is not run again.
-            past.saw(request.generation, position);
+            if let Some(load) = past.loads.get_mut(&request.generation) {
+                load.is_given(position, &past.journal);
+            }
             return;
         }
         past.sent = past.sent.max(position);
@@ -191,8 +192,12 @@ impl Record {
         else {
             return None;
         };
+        if request.cause == Cause::Replay {
+            past.took(generation, position);
+            return None;
+        }
         // A load that is not known was in the window before it showed what it shows.
-        if request.cause == Cause::Replay || !past.knows(generation) {
+        if !past.knows(generation) {
             return None;
         }
         if let Some(bound) = request.idempotency_key.and_then(|key| past.bound_mut(&key, id)) {
@@ -211,9 +216,17 @@ impl Record {
 
     fn failed(&mut self, id: &str, reason: FailedReason) {
         let Some(pending) = self.pending.get_mut(id) else { return };
+        let AppRequest { cause, generation, position, .. } = pending.asked;
         let is_command = pending.asked.asked.kind() == Kind::Command;
-        if reason != FailedReason::Timeout || !is_command || pending.asked.cause == Cause::Replay {
-            self.pending.remove(id);
+        if reason != FailedReason::Timeout || !is_command || cause == Cause::Replay {
+            let pending = self.pending.remove(id);
+            let past = pending.and_then(|it| self.windows.get_mut(&it.asked.window));
+            // Where whoever was asked is gone, it is for them to say when they come back.
+            if let (Some(past), Some(position), true) =
+                (past, position, cause == Cause::Replay && reason != FailedReason::OwnerLost)
+            {
+                past.took(generation, position);
+            }
             return;
         }
         pending.is_late = true;
@@ -284,7 +297,7 @@ impl Past {
         }
     }
 
-    fn ready(&mut self, instance: Option<String>, generation: u64) {
+    fn ready(&mut self, instance: Option<String>, generation: u64, replayed: Option<u64>) {
         if generation < self.generation && !self.knows(generation) {
             return;
         }
@@ -293,6 +306,9 @@ impl Past {
         self.registered = true;
         let load = self.loads.entry(generation).or_insert_with(|| Load::new(instance));
         load.heard = self.heard;
+        if let Some(replayed) = replayed {
+            load.was_given(replayed, &self.journal);
+        }
         if self.loads.len() > LOADS {
             let oldest = self.loads.iter().min_by_key(|(_, load)| load.heard);
             if let Some(oldest) = oldest.map(|(generation, _)| *generation) {
@@ -301,9 +317,9 @@ impl Past {
         }
     }
 
-    fn saw(&mut self, generation: u64, position: u64) {
+    fn took(&mut self, generation: u64, position: u64) {
         if let Some(load) = self.loads.get_mut(&generation) {
-            load.saw(position, &self.journal);
+            load.took(position);
         }
     }
 

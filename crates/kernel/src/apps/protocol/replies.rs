@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use jiff::Timestamp;
 
 use super::{
-    Answer, CallId, Connection, Effect, Machine, Noted, Registered, Told, lookup::is_named,
+    Answer, CallId, Connection, Effect, Live, Machine, Noted, Registered, Told, lookup::is_named,
     manifest::Manifest,
 };
 use crate::apps::{AppFact, Asked, Cause, FailedReason, Keep, Kind, Response, texts};
@@ -206,12 +206,25 @@ impl Machine {
             // It has said it once, and may only be busy now.
             None => (),
         }
-        app.fetching.take_if(|fetching| fetching == request);
+        self.fetched(request, open);
+    }
+
+    /// What an app can do is asked again if it has registered since.
+    fn fetched(&mut self, request: &str, open: &Open) -> bool {
+        let Some(app) = self.asked(open) else { return false };
+        let is_ours = app.fetching.take_if(|fetching| fetching == request).is_some();
+        let is_stale = is_ours && std::mem::take(&mut app.is_stale);
+        let generation = app.generation;
+        let owner = self.live.get(&open.window).and_then(Live::owner);
+        if is_stale && owner.is_some_and(|owner| owner.generation == generation) {
+            self.fetch(&open.window);
+        }
+        is_ours
     }
 
     fn unintroduced(&mut self, request: &str, open: &Open) {
-        let Some(app) = self.asked(open) else { return };
-        if app.fetching.take_if(|fetching| fetching == request).is_some()
+        if self.fetched(request, open)
+            && let Some(app) = self.asked(open)
             && app.manifest().is_none()
         {
             app.manifest = Told::Nothing;

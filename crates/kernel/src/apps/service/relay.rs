@@ -131,8 +131,8 @@ impl Relay {
                 self.lines.remove(&connection);
                 Input::Left(connection)
             }
-            Wish::Ready { connection, window, monitor, instance } => {
-                Input::Ready { connection, window, monitor, instance }
+            Wish::Ready { connection, window, monitor, instance, replayed } => {
+                Input::Ready { connection, window, monitor, instance, replayed }
             }
             Wish::Answered { connection, request, window, response } => {
                 Input::Answered { connection, request, window, response }
