@@ -60,6 +60,12 @@ impl Attendance {
         self.say(Wish::Answered { connection, request, window, response });
     }
 
+    /// An app has said that some of its states have changed.
+    pub fn changed(&self, window: String, monitor: Option<String>, keys: Vec<String>) {
+        let connection = self.connection;
+        self.say(Wish::Changed { connection, window, monitor, keys });
+    }
+
     fn say(&self, wish: Wish) {
         self.apps.tell(self.session, wish);
     }
@@ -116,6 +122,12 @@ pub(super) enum Wish {
         request: String,
         window: Option<String>,
         response: Response,
+    },
+    Changed {
+        connection: Connection,
+        window: String,
+        monitor: Option<String>,
+        keys: Vec<String>,
     },
     Call {
         called: Called,
