@@ -21,6 +21,7 @@ use crate::{
     App,
     error::ApiError,
     frames::{
+        Kept,
         capability::Capability,
         tenant::{Offer, Speaker, Tenant},
     },
@@ -61,6 +62,7 @@ pub async fn open(
     id: &str,
     session: Option<SessionId>,
     window: Option<&str>,
+    given: &Kept,
 ) -> Result<Shown, ApiError> {
     let cards = app.host.ports.cabinet.list().await;
     let Some(card) = cards.iter().find(|card| card.id == id) else {
@@ -69,8 +71,7 @@ pub async fn open(
         let hint = did_you_mean(&near(id, known));
         return Err(ApiError::not_found(format!("no app is called `{id}`{hint}")));
     };
-    let lease = Lease::new(app.host.clone(), card, session);
-    let lease = lease.map_err(|error| ApiError::internal(error.to_string()))?;
+    let lease = Lease::new(app.host.clone(), card, session, given);
     Ok(Shown {
         host: app.host.clone(),
         offer: offer(card),

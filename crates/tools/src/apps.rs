@@ -3,6 +3,7 @@
 mod address;
 mod arguments;
 mod command;
+mod each;
 mod query;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use kernel::{
 use serde_json::Value;
 
 pub use command::AppCommand;
+pub use each::Each;
 pub use query::AppQuery;
 
 use self::address::Address;

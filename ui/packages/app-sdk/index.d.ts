@@ -64,6 +64,7 @@ export interface Registration {
 export interface InteractionOptions {
   /** What the agent should make of it. */
   instructions?: string;
+  /** One of the session's monitors; they all have the same agent. */
   toMonitor?: string;
   /** Only tells the agent at its next turn, and does not begin one. */
   inform?: boolean;

@@ -165,4 +165,27 @@ describe('between the server and the apps', () => {
       { ...message, content: 'saved', instructions: 'be kind', inform: true },
     ]);
   });
+
+  test('what has changed in an app is passed on by its names', () => {
+    const { bridge, sent } = mounted();
+    const type = 'yaar:app-state-changed';
+    bridge.heard(DOCK, { type, stateKeys: ['a', 7, 'b'] });
+    bridge.heard(DOCK, { type, stateKeys: [] });
+    bridge.heard(DOCK, { type, stateKeys: 'a' });
+    expect(sent).toEqual([{ type: 'APP_PROTOCOL_STATE_CHANGED', windowId: DOCK, stateKeys: ['a', 'b'] }]);
+  });
+
+  test('an answer may be large, and one that is too large says so', () => {
+    const { bridge, sent } = mounted();
+    for (const [requestId, size] of [['r1', 3_000_000], ['r2', 5_000_000]] as const) {
+      bridge.request(requestId, DOCK, { kind: 'query', stateKey: 'n' });
+      bridge.heard(DOCK, { type: 'yaar:app-query-response', requestId, data: 'x'.repeat(size) });
+    }
+    const [large, tooLarge] = sent as { response: { data?: string; error?: string } }[];
+    expect(large?.response.data?.length).toBe(3_000_000);
+    expect(tooLarge?.response).toEqual({
+      kind: 'query',
+      error: "The app's reply is larger than 4000000 bytes. Ask for less of it at a time.",
+    });
+  });
 });

@@ -1,5 +1,5 @@
 // Between the server and the apps in windows: each request to the frame it is for, each answer back. It keeps no time and decides nothing.
-import { written } from './limits';
+import { writtenReply } from './limits';
 import type { About, AppRequest } from './windows';
 
 interface Asked {
@@ -97,6 +97,7 @@ export class Bridge {
     const { type } = fields;
     if (type === 'yaar:app-ready') return this.registered(key, fields.instance);
     if (type === 'yaar:app-interaction') return this.interacted(key, fields);
+    if (type === 'yaar:app-state-changed') return this.changed(key, fields.stateKeys);
     if (typeof type === 'string' && type.startsWith('yaar:app-')) this.answered(key, type, fields);
   }
 
@@ -126,6 +127,11 @@ export class Bridge {
     this.send({ type: 'WINDOW_MESSAGE', messageId, windowId, content, origin: 'app', ...more });
   }
 
+  private changed(windowId: string, keys: unknown) {
+    const stateKeys = Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
+    if (stateKeys.length > 0) this.send({ type: 'APP_PROTOCOL_STATE_CHANGED', windowId, stateKeys });
+  }
+
   private answered(key: string, type: string, fields: Record<string, unknown>) {
     const requestId = String(fields.requestId);
     const asked = this.asked.get(requestId);
@@ -140,7 +146,7 @@ export class Bridge {
     const { error } = fields;
     const value = fields[field] === undefined ? {} : { [field]: fields[field] };
     const response = { kind, ...value, ...(error ? { error } : {}) };
-    const text = written(response);
+    const text = writtenReply(response);
     this.respond(requestId, key, 'error' in text ? { kind, error: text.error } : response);
   }
 

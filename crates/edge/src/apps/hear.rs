@@ -10,6 +10,8 @@ pub enum Wish {
     Join { monitor: Option<String>, session: Option<String> },
     /// An app has registered in this window; its document was given that much again.
     Ready { window: String, instance: Option<String>, replayed: Option<u64> },
+    /// An app says that what is in it has changed.
+    Changed { window: String, keys: Vec<String> },
     /// An app has answered.
     Answer { request: String, window: Option<String>, response: Response },
     /// The person says something, perhaps with a window in mind.
@@ -104,6 +106,11 @@ pub fn kind(frame: &[u8]) -> Option<String> {
     serde_json::from_slice::<Typed>(frame).ok().map(|typed| typed.r#type)
 }
 
+/// Whether an app says in it what is in it, which may be much.
+pub fn is_reply(frame: &[u8]) -> bool {
+    kind(frame).as_deref() == Some("APP_PROTOCOL_RESPONSE")
+}
+
 /// What a frame means; or why it means nothing, which is for the log.
 pub fn hear(frame: &[u8]) -> Result<Wish, String> {
     let value: Value = serde_json::from_slice(frame).map_err(|_| "no JSON".to_owned())?;
@@ -119,6 +126,8 @@ pub fn hear(frame: &[u8]) -> Result<Wish, String> {
             let replayed = frame.get("replayed").and_then(Value::as_u64);
             Ok(Wish::Ready { window, instance, replayed })
         }
+        // Ours.
+        "APP_PROTOCOL_STATE_CHANGED" => changed(&frame),
         "APP_PROTOCOL_RESPONSE" => answer(frame),
         "USER_MESSAGE" => {
             let (key, text) = (text(&frame, "messageId"), need(&frame, "content")?);
@@ -142,6 +151,15 @@ pub fn hear(frame: &[u8]) -> Result<Wish, String> {
         | "REMOVE_MONITOR" => Ok(Wish::Nothing),
         other => Err(format!("no type is called {other}")),
     }
+}
+
+fn changed(frame: &Map<String, Value>) -> Result<Wish, String> {
+    let window = need(frame, "windowId")?;
+    let Some(Value::Array(keys)) = frame.get("stateKeys") else {
+        return Err("stateKeys is no list".to_owned());
+    };
+    let keys = keys.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    Ok(Wish::Changed { window, keys })
 }
 
 fn answer(mut frame: Map<String, Value>) -> Result<Wish, String> {
@@ -277,6 +295,7 @@ mod tests {
             (r#"{"type":"APP_PROTOCOL_READY","windowId":7}"#, "no windowId"),
             (r#"{"type":"APP_PROTOCOL_RESPONSE"}"#, "no requestId"),
             (r#"{"type":"APP_PROTOCOL_RESPONSE","requestId":"r"}"#, "response is no object"),
+            (r#"{"type":"APP_PROTOCOL_STATE_CHANGED","windowId":"w"}"#, "stateKeys is no list"),
             (r#"{"type":"USER_MESSAGE","messageId":"m"}"#, "no content"),
             (r#"{"type":"USER_INTERACTION"}"#, "no interactions"),
             (r#"{"type":"USER_INTERACTION","interactions":{}}"#, "interactions is no list"),

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 
 use super::{
     frames::{self, Frame, Request},
-    hear::{Wish, hear},
+    hear::{Wish, hear, is_reply},
     say::{self, Interest, Teller},
     wishes,
 };
@@ -245,6 +245,10 @@ async fn settle(host: &Host, session: SessionId) -> Result<(Feed, Arc<Windows>),
 impl Dialect for Party {
     async fn hear(&mut self, frame: &[u8]) {
         Self::hear(self, frame).await;
+    }
+
+    fn takes(&self, frame: &[u8]) -> bool {
+        is_reply(frame)
     }
 
     async fn say(&mut self, out: &mut Vec<Utf8Bytes>) {

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod access;
+mod app_dialogs;
 mod app_protocol;
 mod app_requests;
 mod applet_frames;

@@ -21,7 +21,7 @@ use std::{
 use jiff::Timestamp;
 
 use self::{calls::Waiting, manifest::Manifest, replay::Behind, replies::Open};
-use crate::apps::{AppFact, Asked, Cause, FailedReason, Kind, Response};
+use crate::apps::{AppFact, Asked, Cause, FailedReason, Kind, Offers, Response};
 
 pub use self::{
     journal::{Limits, Noted},
@@ -75,6 +75,15 @@ pub enum Input {
         window: Option<String>,
         response: Response,
     },
+    /// An app says that what is in it has changed.
+    Changed {
+        connection: Connection,
+        /// As the client names it.
+        window: String,
+        monitor: Option<String>,
+        /// Which of its states.
+        keys: Vec<String>,
+    },
     Called(Called),
     /// Whoever made the call does not wait any longer.
     Abandoned(CallId),
@@ -116,6 +125,11 @@ pub enum Effect {
         call: CallId,
         answer: Answer,
         safe: bool,
+    },
+    /// What is in the app of a window may not be what it was: these states, or any.
+    Touch {
+        window: String,
+        keys: Option<Vec<String>>,
     },
     /// Something that the session should know.
     Tell(Notice),
@@ -278,6 +292,9 @@ impl Machine {
             Input::Answered { connection, request, window, response } => {
                 self.answered(connection, &request, window.as_deref(), &response);
             }
+            Input::Changed { connection, window, monitor, keys } => {
+                self.changed(connection, &window, monitor.as_deref(), keys);
+            }
             Input::Called(called) => self.called(called),
             Input::Abandoned(call) => self.abandoned(call),
             Input::Window(event) => self.seen(&event),
@@ -299,6 +316,14 @@ impl Machine {
     /// All of it that its facts say as well.
     pub fn record(&self) -> &Record {
         &self.record
+    }
+
+    /// What can be done in the apps that somebody shows, as far as they have said.
+    pub fn offers(&self) -> Offers {
+        let shown = self.live.iter().filter_map(|(window, live)| {
+            Some((window.clone(), live.manifest()?.abilities.clone()))
+        });
+        shown.collect()
     }
 
     /// Whether nothing would be lost but what its facts say as well.

@@ -71,6 +71,12 @@ impl Attendance {
         self.say(Wish::Answered { connection, request, window, response });
     }
 
+    /// An app has said that some of its states have changed.
+    pub fn changed(&self, window: String, monitor: Option<String>, keys: Vec<String>) {
+        let connection = self.connection;
+        self.say(Wish::Changed { connection, window, monitor, keys });
+    }
+
     fn say(&self, wish: Wish) {
         self.apps.tell(self.session, wish);
     }
@@ -128,6 +134,12 @@ pub(super) enum Wish {
         request: String,
         window: Option<String>,
         response: Response,
+    },
+    Changed {
+        connection: Connection,
+        window: String,
+        monitor: Option<String>,
+        keys: Vec<String>,
     },
     Call {
         called: Called,

@@ -5,6 +5,7 @@ mod asking;
 mod deadlines;
 mod histories;
 mod keys;
+mod offering;
 mod owning;
 mod remembering;
 mod replaying;

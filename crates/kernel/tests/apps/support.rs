@@ -286,6 +286,7 @@ impl Scene {
                 format!("{}: {text}", if notice.awaited { "follow-up" } else { "note" })
             }
             Effect::Warn(text) => format!("warn: {text}"),
+            Effect::Touch { .. } => return None,
         })
     }
 

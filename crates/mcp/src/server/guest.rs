@@ -28,7 +28,7 @@ use super::{
     progress::Progress,
     prompts,
     remarks::Remarks,
-    resources,
+    resources, shown,
     watching::{Ear, Watching},
 };
 
@@ -76,7 +76,8 @@ impl Guest {
     /// Everything that can be called, each name once: our own come before those that are lent.
     fn tools(&self) -> Vec<Tool> {
         let mut tools = errands::tools();
-        for tool in lent::tools(&self.house.host) {
+        let lent = lent::tools(&self.house.host);
+        for tool in lent.into_iter().chain(shown::tools(&self.house)) {
             if !tools.iter().any(|own| own.name == tool.name) {
                 tools.push(tool);
             }
@@ -151,11 +152,14 @@ impl ServerHandler for Guest {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
-        let args = Value::Object(arguments.unwrap_or_default());
         let progress = Progress::of(&context);
         let mut visit = Visit { house: &self.house, context: &context, progress };
+        let args = Value::Object(arguments.clone().unwrap_or_default());
         if let Some(result) = errands::run(&name, args.clone(), &mut visit).await {
             return Ok(result.into());
+        }
+        if let Some(result) = shown::call(self, &name, arguments, &mut visit).await {
+            return Ok(result?.into());
         }
         Ok(lent::call(self, &name, args, &mut visit).await?.into())
     }

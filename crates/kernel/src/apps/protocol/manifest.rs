@@ -1,10 +1,10 @@
 //! What an app says that it can do, read with patience.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::{Map, Value};
 
-use crate::apps::{Keep, Kind, schema::Schema};
+use crate::apps::{Abilities, Keep, Kind, schema::Schema};
 
 /// How long an app may take for a reply, and how long at most if it says so itself.
 pub const PATIENCE: Duration = Duration::from_secs(5);
@@ -22,6 +22,8 @@ pub struct Manifest {
     commands: BTreeMap<String, Command>,
     /// Other names of commands.
     aliases: BTreeMap<String, String>,
+    /// The same for others to list.
+    pub abilities: Arc<Abilities>,
 }
 
 pub struct Command {
@@ -36,7 +38,8 @@ impl Manifest {
     pub fn read(value: &Value, odd: &mut Vec<String>) -> Option<Self> {
         let object = value.as_object()?;
         let app = object.get("appId").and_then(Value::as_str).filter(|id| !id.is_empty());
-        let mut manifest = Self { app: app.map(str::to_owned), ..Self::default() };
+        let abilities = Arc::new(Abilities::read(object));
+        let mut manifest = Self { app: app.map(str::to_owned), abilities, ..Self::default() };
         for (key, entry) in entries(object, "state") {
             let schema = schema(entry, "schema", &format!("state {key}"), odd);
             manifest.states.insert(key.clone(), schema);

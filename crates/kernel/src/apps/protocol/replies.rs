@@ -104,6 +104,10 @@ impl Machine {
             _ => self.wonder(&open, response),
         }
         let (kind, window) = (open.asked.kind(), open.window.clone());
+        if kind == Kind::Command {
+            // Which of its states a command has changed, only its app knows.
+            self.effects.push(Effect::Touch { window: window.clone(), keys: None });
+        }
         if open.is_late {
             self.tell_late(request, &open, response);
         }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     apps::{
-        AppFact, Apps,
+        AppFact, Apps, Offers, Touched,
         protocol::{
             Answer, CallId, Connection, Effect, Input, Limits, Machine, Notice, Outgoing, Record,
             Shown, WindowEvent,
@@ -53,6 +53,7 @@ pub(super) fn start(host: &Arc<Host>, apps: Arc<Apps>, session: SessionId) -> Wi
             lines: BTreeMap::new(),
             callers: BTreeMap::new(),
             failed: None,
+            offered: Offers::new(),
         };
         relay.carry_out(effects);
         relay.run(heard).await;
@@ -74,6 +75,8 @@ struct Relay {
     saving: Saving<Held>,
     /// When it is tried again to store what could not be.
     failed: Option<Timestamp>,
+    /// What the rest of the house was told last.
+    offered: Offers,
 }
 
 /// What is said only when all before it is safe.
@@ -100,18 +103,28 @@ impl Relay {
                 wish = wishes.recv() => match wish {
                     Some(wish) => self.obey(wish),
                     // The session is gone.
-                    None => return,
+                    None => return self.gone(),
                 },
                 stored = self.saving.stored() => match stored {
                     Ok(()) => self.release(),
                     Err(Unsaved::Failed(why)) => self.unsaved(&why),
-                    Err(Unsaved::Gone) => return self.apps.leave(self.session),
+                    Err(Unsaved::Gone) => {
+                        self.apps.leave(self.session);
+                        return self.gone();
+                    }
                 },
                 () = ring => {
                     self.failed.take_if(|at| *at <= self.clock.now());
                     self.step(Input::Tick);
                 }
             }
+        }
+    }
+
+    /// What could be done in its apps cannot be done any more.
+    fn gone(&self) {
+        if !self.offered.is_empty() {
+            self.apps.offer(self.session, Offers::new());
         }
     }
 
@@ -136,6 +149,9 @@ impl Relay {
             }
             Wish::Answered { connection, request, window, response } => {
                 Input::Answered { connection, request, window, response }
+            }
+            Wish::Changed { connection, window, monitor, keys } => {
+                Input::Changed { connection, window, monitor, keys }
             }
             Wish::Call { called, reply } => {
                 self.callers.insert(called.call, reply);
@@ -162,6 +178,26 @@ impl Relay {
     fn step(&mut self, input: Input) {
         let effects = self.machine.step(self.clock.now(), input);
         self.carry_out(effects);
+        self.offer();
+    }
+
+    /// Lets the rest of the house know what can be done in apps, if that is not what it was.
+    fn offer(&mut self) {
+        let offers = self.machine.offers();
+        if offers == self.offered {
+            return;
+        }
+        let is_new = |window: &str| self.offered.get(window) != offers.get(window);
+        let new: Vec<String> = offers.keys().filter(|window| is_new(window)).cloned().collect();
+        self.offered.clone_from(&offers);
+        self.apps.offer(self.session, offers);
+        for window in new {
+            self.touch(window, None);
+        }
+    }
+
+    fn touch(&self, window: String, keys: Option<Vec<String>>) {
+        self.apps.touch(Touched { session: self.session, window, keys });
     }
 
     fn carry_out(&mut self, effects: Vec<Effect>) {
@@ -176,6 +212,7 @@ impl Relay {
                     self.saving.hold(Held::Reply(call, answer));
                 }
                 Effect::Reply { call, answer, safe: false } => self.reply(call, answer),
+                Effect::Touch { window, keys } => self.touch(window, keys),
                 Effect::Tell(notice) => self.tell(notice),
                 Effect::Warn(text) => tracing::warn!(session = %self.session, "{text}"),
             }

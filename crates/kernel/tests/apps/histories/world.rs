@@ -292,7 +292,7 @@ impl World {
                         self.reply(call, &answer);
                     }
                 }
-                Effect::Tell(_) | Effect::Warn(_) => (),
+                Effect::Tell(_) | Effect::Warn(_) | Effect::Touch { .. } => (),
             }
         }
     }
