@@ -1,13 +1,16 @@
 //! What a client of the App Protocol says, as far as it means something here.
 
-use kernel::apps::{Kind, Response};
+use kernel::{
+    apps::{Kind, Response},
+    windows::Hands,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 #[derive(Debug, PartialEq)]
 pub enum Wish {
     /// Listen to what happens to the windows of a session: this one, or the one it follows anyway.
-    Join { monitor: Option<String>, session: Option<String> },
+    Join { monitor: Option<String>, session: Option<String>, hands: bool },
     /// An app has registered in this window.
     Ready { window: String, instance: Option<String> },
     /// An app has answered.
@@ -18,6 +21,12 @@ pub enum Wish {
     Tell { window: String, words: AppWords },
     /// The person did something to windows.
     Touch(Vec<Touch>),
+    /// The person did something in a window, by hand.
+    Touched { window: String },
+    /// What an app shows under these keys is something else now, by the person's hand.
+    Edited { window: String, keys: Vec<String> },
+    /// Whose hands a window is to be in.
+    Hand { window: String, to: Hands },
     /// Stop what is going on.
     Interrupt,
     /// Answer what was asked.
@@ -112,7 +121,8 @@ pub fn hear(frame: &[u8]) -> Result<Wish, String> {
     match kind.as_str() {
         "SUBSCRIBE_MONITOR" => {
             let (monitor, session) = (text(&frame, "monitorId"), text(&frame, "sessionId"));
-            Ok(Wish::Join { monitor, session })
+            let hands = frame.get("hands") == Some(&Value::Bool(true));
+            Ok(Wish::Join { monitor, session, hands })
         }
         "APP_PROTOCOL_READY" => {
             let (window, instance) = (need(&frame, "windowId")?, text(&frame, "instance"));
@@ -129,6 +139,18 @@ pub fn hear(frame: &[u8]) -> Result<Wish, String> {
             let Value::Array(told) = told else { return Err("interactions is no list".into()) };
             Ok(Wish::Touch(told.into_iter().filter_map(touch).collect()))
         }
+        "APP_TOUCHED" => Ok(Wish::Touched { window: need(&frame, "windowId")? }),
+        "APP_STATE_CHANGED" => {
+            let (window, keys) = (need(&frame, "windowId")?, frame.remove("stateKeys"));
+            let Some(Value::Array(keys)) = keys else { return Err("stateKeys is no list".into()) };
+            let keys = keys.into_iter().filter_map(|key| key.as_str().map(str::to_owned));
+            Ok(Wish::Edited { window, keys: keys.collect() })
+        }
+        "APP_HANDS" => {
+            let (window, to) = (need(&frame, "windowId")?, need(&frame, "hands")?);
+            let to = hands(&to).ok_or("hands is neither agent nor person")?;
+            Ok(Wish::Hand { window, to })
+        }
         "INTERRUPT" | "INTERRUPT_AGENT" => Ok(Wish::Interrupt),
         "DIALOG_FEEDBACK" => decide(&frame),
         // Known, and nothing that this house does or has.
@@ -140,6 +162,15 @@ pub fn hear(frame: &[u8]) -> Result<Wish, String> {
         | "USER_PROMPT_RESPONSE"
         | "REMOVE_MONITOR" => Ok(Wish::Nothing),
         other => Err(format!("no type is called {other}")),
+    }
+}
+
+/// As it is spelt on every wire.
+pub fn hands(name: &str) -> Option<Hands> {
+    match name {
+        "agent" => Some(Hands::Agent),
+        "person" => Some(Hands::Person),
+        _ => None,
     }
 }
 

@@ -40,6 +40,18 @@ pub async fn obey(party: &mut Party, wish: Wish) {
         Wish::Answer { request, window, response } => {
             party.attendance().map(|it| it.answered(request, window, response)).ok_or_else(nobody)
         }
+        Wish::Touched { window } => {
+            let monitor = party.monitor();
+            party.attendance().map(|it| it.touched(window, monitor)).ok_or_else(nobody)
+        }
+        Wish::Edited { window, keys } => {
+            let monitor = party.monitor();
+            party.attendance().map(|it| it.edited(window, monitor, keys)).ok_or_else(nobody)
+        }
+        Wish::Hand { window, to } => {
+            let monitor = party.monitor();
+            party.attendance().map(|it| it.hand(window, monitor, to)).ok_or_else(nobody)
+        }
         Wish::Say { key, window, text } => say(party, session, key, window, text).await,
         Wish::Tell { window, words } => tell(party, session, &window, words).await,
         Wish::Touch(touches) => {

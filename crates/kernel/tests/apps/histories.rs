@@ -6,12 +6,15 @@ use std::{
 };
 
 use jiff::Timestamp;
-use kernel::apps::{
-    AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, Response,
-    protocol::{
-        Answer, CallId, Called, Connection, Effect, Input, Limits, Machine, Outgoing, Record,
-        WindowEvent,
+use kernel::{
+    apps::{
+        AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, Response,
+        protocol::{
+            Answer, CallId, Called, Connection, Effect, HandsWish, Input, Limits, Machine,
+            Outgoing, Record, WindowEvent,
+        },
     },
+    windows::{By, Hands},
 };
 use proptest::{collection::vec, prelude::*};
 use serde_json::json;
@@ -19,6 +22,7 @@ use serde_json::json;
 use crate::support::{Kept, counter, frame, rebuilt};
 
 const PAGES: usize = 3;
+const WINDOW: &str = "monitor-0/dock";
 const COMMANDS: [&str; 3] = ["add", "set", "ping"];
 
 #[derive(Clone, Debug)]
@@ -41,6 +45,15 @@ enum Act {
     Query,
     Wait(u64),
     Restart,
+    /// The person does something in its document.
+    Touch(usize),
+    /// The person changes something in it.
+    Edit(usize),
+    /// The person hands the window back.
+    HandBack,
+    /// An agent wants to change the window itself.
+    Want,
+    EndTurn,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +80,11 @@ fn act() -> impl Strategy<Value = Act> {
         2 => Just(Act::Query),
         2 => (0..7000_u64).prop_map(Act::Wait),
         1 => Just(Act::Restart),
+        4 => page().prop_map(Act::Touch),
+        1 => page().prop_map(Act::Edit),
+        2 => Just(Act::HandBack),
+        1 => Just(Act::Want),
+        1 => Just(Act::EndTurn),
     ]
 }
 
@@ -94,6 +112,8 @@ struct World {
     count: u64,
     /// Calls without a reply.
     waiting: Vec<CallId>,
+    /// Whether the window is in the person's hands, as the log has it by now.
+    held: bool,
 }
 
 impl World {
@@ -101,8 +121,8 @@ impl World {
         let now = Timestamp::from_second(1_769_940_000).unwrap();
         let (machine, _) = Machine::resume(Record::default(), chance(0), now);
         let (kept, pages, waiting) = (Vec::new(), Default::default(), Vec::new());
-        let mut world = Self { machine, now, kept, pages, count: 0, waiting };
-        let window = "monitor-0/dock".to_owned();
+        let mut world = Self { machine, now, kept, pages, count: 0, waiting, held: false };
+        let window = WINDOW.to_owned();
         let event = WindowEvent::Opened { window, shown: frame("/api/apps/counter/index.html") };
         world.kept.push(Kept::Window(event.clone()));
         world.step(Input::Window(event));
@@ -128,7 +148,43 @@ impl World {
             Act::Query => self.call(Asked::Query { state_key: "cells".into() }),
             Act::Wait(milliseconds) => self.wait(milliseconds),
             Act::Restart => self.restart(),
+            Act::Touch(page) => self.touch(page),
+            Act::Edit(page) => {
+                if let Some(connection) = self.pages[page].connection.map(Connection) {
+                    let (window, keys) = ("dock".to_owned(), vec!["cells".to_owned()]);
+                    self.step(Input::Edited { connection, window, monitor: None, keys });
+                }
+            }
+            Act::HandBack => {
+                let (window, to) = ("dock".to_owned(), Hands::Agent);
+                self.step(Input::Hands(HandsWish { call: None, window, monitor: None, to }));
+                assert!(!self.is_held(), "what was handed back is still held");
+            }
+            Act::Want => {
+                let call = CallId(self.next());
+                self.waiting.push(call);
+                let (window, attended) = ("dock".to_owned(), true);
+                self.step(Input::Awaited { call, window, monitor: None, attended });
+            }
+            Act::EndTurn => {
+                self.kept.push(Kept::Window(WindowEvent::TurnEnded));
+                self.step(Input::Window(WindowEvent::TurnEnded));
+            }
         }
+    }
+
+    /// Takes the window from an agent that has done something in this turn, and from nobody else.
+    fn touch(&mut self, page: usize) {
+        let Some(connection) = self.pages[page].connection.map(Connection) else { return };
+        let past = self.machine.record().window(WINDOW).unwrap().clone();
+        self.step(Input::Touched { connection, window: "dock".into(), monitor: None });
+        if past.driven || past.hands == Hands::Person {
+            assert!(self.is_held(), "a touch has not taken what an agent drives");
+        }
+    }
+
+    fn is_held(&self) -> bool {
+        self.machine.record().window(WINDOW).unwrap().hands == Hands::Person
     }
 
     fn next(&mut self) -> u64 {
@@ -213,7 +269,19 @@ impl World {
         self.waiting.push(call);
         let (window, cause) = ("dock".to_owned(), Cause::Tool);
         let (monitor, key, tool_call) = (None, None, None);
-        self.step(Input::Called(Called { call, window, monitor, asked, key, cause, tool_call }));
+        let (by, attended, undoes) = (By::Agent, true, None);
+        self.step(Input::Called(Called {
+            call,
+            window,
+            monitor,
+            asked,
+            key,
+            cause,
+            tool_call,
+            by,
+            attended,
+            undoes,
+        }));
     }
 
     fn wait(&mut self, milliseconds: u64) {
@@ -249,8 +317,17 @@ impl World {
     fn carry_out(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Record(fact) => self.kept.push(Kept::App(fact)),
+                Effect::Record(fact) => {
+                    match &fact {
+                        AppFact::HandsTaken { .. } => self.held = true,
+                        AppFact::HandsBack { .. } => self.held = false,
+                        _ => (),
+                    }
+                    self.kept.push(Kept::App(fact));
+                }
                 Effect::Send { connection: Connection(to), request, .. } => {
+                    let is_new = request.asked.is_command() && !request.is_replay();
+                    assert!(!is_new || !self.held, "{request:?} is sent to what a person holds");
                     let page = self.pages.iter_mut().find(|page| page.connection == Some(to));
                     let document = page.unwrap().document.as_mut().unwrap();
                     document.asked.push_back((to, request));
@@ -359,6 +436,10 @@ proptest! {
         for act in &acts {
             world.act(act);
         }
+        world.settle();
+        // Nobody waits for a person for ever, even if nothing more is heard of them.
+        world.wait(301_000);
+        prop_assert!(!world.is_held());
         world.settle();
         let carried_out = world.carried_out();
         let expected = to_be_told(&carried_out);

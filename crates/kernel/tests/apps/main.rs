@@ -3,9 +3,11 @@
 
 mod asking;
 mod deadlines;
+mod hands;
 mod histories;
 mod keys;
 mod owning;
 mod replaying;
 mod serving;
 mod support;
+mod undoing;

@@ -94,6 +94,7 @@ async fn ask(host: &Arc<Host>, session: SessionId, asked: Asked) -> Result<Strin
         Answer::Said { kind, response, .. } => texts::result(kind, &response),
         Answer::Refused(text) => Err(text),
         Answer::Open { .. } => Err("open".into()),
+        Answer::Free { .. } => Err("free".into()),
     }
 }
 
