@@ -1,6 +1,7 @@
 //! The windows of a session over HTTP: what is open, and what the person does with it.
 
 mod frames;
+mod hands;
 
 use std::sync::Arc;
 
@@ -26,7 +27,8 @@ use crate::{
 use frames::{Change, NewWindow, Shown, Windows};
 
 pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(list, open)).routes(routes!(change, close))
+    let own = OpenApiRouter::new().routes(routes!(list, open)).routes(routes!(change, close));
+    own.merge(hands::routes())
 }
 
 #[derive(Deserialize, IntoParams)]

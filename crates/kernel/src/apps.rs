@@ -1,6 +1,7 @@
 //! What is open in each session that is in memory: its windows, and the apps in them.
 
 mod fact;
+pub mod history;
 pub mod names;
 mod offers;
 pub mod protocol;
@@ -17,16 +18,17 @@ use std::{
 };
 
 pub use fact::{
-    AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, OwnerReason, Response,
+    AppFact, AppRequest, Asked, BackReason, Cause, FailedReason, Inverse, Keep, Kind, OwnerReason,
+    Response,
 };
 pub use offers::{Abilities, Ability, Offers, Touched};
-pub use service::{AppCall, Attendance, Line, Word};
+pub use service::{AppCall, Attendance, Line, Undoing, Word};
 
 use tokio::sync::{broadcast, watch};
 
 use self::service::{Wish, Wishes};
 use crate::{
-    update::{Entry, SessionId},
+    update::{Entry, Fact, SessionId},
     windows::Windows,
 };
 
@@ -183,14 +185,17 @@ impl Seat {
 
     /// Hears of what is stored, before anybody else does.
     pub fn hear(&self, entries: &[Arc<Entry>]) {
-        let news = entries.iter().filter(|entry| entry.fact.is_of_windows());
+        let matters = |fact: &Fact| fact.is_of_windows() || matches!(fact, Fact::TurnEnded(_));
+        let news = entries.iter().filter(|entry| matters(&entry.fact));
         let news: Vec<Arc<Entry>> = news.cloned().collect();
         if news.is_empty() {
             return;
         }
         if let Some(windows) = self.apps.open().get_mut(&self.session) {
             for entry in &news {
-                Arc::make_mut(windows).apply(entry);
+                if windows.hears(&entry.fact) {
+                    Arc::make_mut(windows).apply(entry);
+                }
             }
         }
         self.apps.tell(self.session, Wish::Heard(news));

@@ -36,8 +36,12 @@ export interface Command {
   replay?: 'always' | 'last' | 'never';
   /** How long the agent waits for it, in milliseconds; 5000 if not told, 600000 at most. */
   timeoutMs?: number;
-  /** The command of this app that takes it back. */
-  inverse?: string;
+  /**
+   * What takes it back. The name of a command of this app: it is given what it takes out of the result, or else out of
+   * `params`; a `null` there says that nothing has changed. `{ command, params }`: always this. `true`: the result says it as
+   * `inverse: { command, params }`, which goes before the others as well.
+   */
+  inverse?: string | true | { command: string; params?: object };
   handler(params: any, call: Call): unknown;
 }
 

@@ -172,7 +172,14 @@ describe('between the server and the apps', () => {
     bridge.heard(DOCK, { type, stateKeys: ['a', 7, 'b'] });
     bridge.heard(DOCK, { type, stateKeys: [] });
     bridge.heard(DOCK, { type, stateKeys: 'a' });
-    expect(sent).toEqual([{ type: 'APP_PROTOCOL_STATE_CHANGED', windowId: DOCK, stateKeys: ['a', 'b'] }]);
+    bridge.heard(DOCK, { type, stateKeys: ['c'], byPerson: true });
+    bridge.heard(DOCK, { type, stateKeys: ['d'], byPerson: 'yes' });
+    const told = { type: 'APP_PROTOCOL_STATE_CHANGED', windowId: DOCK };
+    expect(sent).toEqual([
+      { ...told, stateKeys: ['a', 'b'] },
+      { ...told, stateKeys: ['c'], byPerson: true },
+      { ...told, stateKeys: ['d'] },
+    ]);
   });
 
   test('an answer may be large, and one that is too large says so', () => {

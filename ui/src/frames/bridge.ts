@@ -97,7 +97,7 @@ export class Bridge {
     const { type } = fields;
     if (type === 'yaar:app-ready') return this.registered(key, fields.instance);
     if (type === 'yaar:app-interaction') return this.interacted(key, fields);
-    if (type === 'yaar:app-state-changed') return this.changed(key, fields.stateKeys);
+    if (type === 'yaar:app-state-changed') return this.changed(key, fields);
     if (typeof type === 'string' && type.startsWith('yaar:app-')) this.answered(key, type, fields);
   }
 
@@ -127,9 +127,10 @@ export class Bridge {
     this.send({ type: 'WINDOW_MESSAGE', messageId, windowId, content, origin: 'app', ...more });
   }
 
-  private changed(windowId: string, keys: unknown) {
+  private changed(windowId: string, { stateKeys: keys, byPerson }: Record<string, unknown>) {
     const stateKeys = Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
-    if (stateKeys.length > 0) this.send({ type: 'APP_PROTOCOL_STATE_CHANGED', windowId, stateKeys });
+    const more = byPerson === true ? { byPerson } : {};
+    if (stateKeys.length > 0) this.send({ type: 'APP_PROTOCOL_STATE_CHANGED', windowId, stateKeys, ...more });
   }
 
   private answered(key: string, type: string, fields: Record<string, unknown>) {

@@ -1,6 +1,7 @@
 // What the server knows of the windows of the session on show: listens to what becomes of them, and speaks for the apps in them.
 import * as api from '../lib/api';
 import { Bridge } from './bridge';
+import { HandsLine, changedHands, type HandsOf } from './hands';
 import type { AppEnd } from './line';
 import { applied, keyOf, replaced, type Action, type DesktopFrame, type Windows } from './windows';
 
@@ -13,6 +14,9 @@ export interface Around {
 
 export class Desk {
   windows = $state.raw<Windows>(new Map());
+  /** Whose hands they are in, where that is not as usual, and how much is new in their history. */
+  hands = $state.raw<ReadonlyMap<string, HandsOf>>(new Map());
+  readonly line: HandsLine;
   private session = '';
   /** The session that the server tells of. */
   private joined = '';
@@ -33,18 +37,24 @@ export class Desk {
       (key) => this.windows.has(key),
       api.newKey,
     );
+    this.line = new HandsLine(
+      (frame) => void this.pass(JSON.stringify(frame)),
+      (key) => this.hands.get(key),
+      () => performance.now(),
+    );
   }
 
   /** Asks to be told of windows, from now on and for whatever session this connection follows. */
   join() {
     this.joined = '';
-    this.pass(JSON.stringify({ type: 'SUBSCRIBE_MONITOR' }));
+    this.pass(JSON.stringify({ type: 'SUBSCRIBE_MONITOR', hands: true }));
   }
 
   turn(session: string) {
     this.session = session;
     this.joined = '';
     this.windows = new Map();
+    this.hands = new Map();
     this.closing.clear();
   }
 
@@ -62,7 +72,7 @@ export class Desk {
     return {
       end,
       awaits: (message) => this.bridge.awaits(key, message),
-      heard: (message) => this.bridge.heard(key, message),
+      heard: (message) => this.line.heard(key, message) || this.bridge.heard(key, message),
       lost: () => this.bridge.lost(key),
     };
   }
@@ -95,6 +105,7 @@ export class Desk {
     this.joined = sessionId;
     if (sessionId !== this.session) return;
     this.snapshot = windows > 0;
+    this.hands = new Map();
     if (windows === 0) this.become(new Map());
     this.bridge.again();
   }
@@ -103,6 +114,7 @@ export class Desk {
     const { snapshot } = this;
     this.snapshot = false;
     if (snapshot) return this.become(replaced(this.windows, actions));
+    this.hands = changedHands(this.hands, actions, monitorId);
     let { windows } = this;
     for (const action of actions) windows = applied(windows, action, monitorId);
     this.become(windows);

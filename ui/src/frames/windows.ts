@@ -27,6 +27,8 @@ export interface Action {
   content?: Shown;
   operation?: Operation;
   appId?: string;
+  hands?: 'agent' | 'person';
+  driven?: boolean;
 }
 
 export type Operation =

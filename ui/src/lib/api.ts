@@ -21,6 +21,7 @@ import type {
   ToolServer,
   Verdict,
   WelcomeAnswer,
+  WindowEvent,
 } from './wire';
 import { words } from './words';
 
@@ -151,6 +152,16 @@ export function openWindow(sessionId: string, windowId: string, title: string, a
 /** Closes a window of a session, for everybody who looks at it. */
 export function closeWindow(sessionId: string, key: string): Promise<unknown> {
   return ask('DELETE', `/api/windows/${encodeURIComponent(key)}?session=${encodeURIComponent(sessionId)}`);
+}
+
+/** What became of a window, the newest first. */
+export function windowHistory(sessionId: string, key: string): Promise<{ events: WindowEvent[] }> {
+  return ask('GET', `/api/windows/${encodeURIComponent(key)}/history?session=${encodeURIComponent(sessionId)}`);
+}
+
+/** Takes back a command of the app in a window. */
+export function undoInWindow(sessionId: string, key: string, request: string): Promise<unknown> {
+  return ask('POST', `/api/windows/${encodeURIComponent(key)}/undo`, { session: sessionId, request });
 }
 
 /** Notes for the agent what the person is looking at. */

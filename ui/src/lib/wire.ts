@@ -391,3 +391,23 @@ interface Happened<Type extends string, Data> {
   id?: string;
   timestamp?: string;
 }
+
+/** One thing that happened to a window. */
+export interface WindowEvent {
+  seq: number;
+  at: string;
+  who: 'person' | 'agent' | 'program' | 'app' | 'house';
+  /** Of an agent its model, of an app its id. */
+  name?: string;
+  what: string;
+  text?: string;
+  command?: {
+    request: string;
+    name: string;
+    params?: string;
+    came: 'open' | 'done' | 'failed';
+    error?: string;
+    undoes?: string;
+    undo?: 'can' | 'undone' | 'covered' | 'passed';
+  };
+}

@@ -123,6 +123,12 @@ pub enum Action<'a> {
     SetContent { window_id: &'a str, content: Content<'a> },
     #[serde(rename = "window.updateContent")]
     UpdateContent { window_id: &'a str, operation: Operation<'a> },
+    /// Ours, for those who asked: whose hands it is in, and whether an agent is at work there.
+    #[serde(rename = "window.hands")]
+    Hands { window_id: &'a str, hands: &'static str, driven: bool },
+    /// Ours, likewise: there is something new in its history.
+    #[serde(rename = "window.noted")]
+    Noted { window_id: &'a str },
 }
 
 #[derive(Debug, Serialize)]

@@ -1,17 +1,20 @@
 //! What a client of the App Protocol says, as far as it means something here.
 
-use kernel::apps::{Kind, Response};
+use kernel::{
+    apps::{Kind, Response},
+    windows::Hands,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 #[derive(Debug, PartialEq)]
 pub enum Wish {
     /// Listen to what happens to the windows of a session: this one, or the one it follows anyway.
-    Join { monitor: Option<String>, session: Option<String> },
+    Join { monitor: Option<String>, session: Option<String>, hands: bool },
     /// An app has registered in this window; its document was given that much again.
     Ready { window: String, instance: Option<String>, replayed: Option<u64> },
-    /// An app says that what is in it has changed.
-    Changed { window: String, keys: Vec<String> },
+    /// An app says that what is in it has changed, perhaps by the person's hand.
+    Changed { window: String, keys: Vec<String>, by_person: bool },
     /// An app has answered.
     Answer { request: String, window: Option<String>, response: Response },
     /// The person says something, perhaps with a window in mind.
@@ -20,6 +23,10 @@ pub enum Wish {
     Tell { window: String, words: AppWords },
     /// The person did something to windows.
     Touch(Vec<Touch>),
+    /// The person did something in a window, by hand.
+    Touched { window: String },
+    /// Whose hands a window is to be in.
+    Hand { window: String, to: Hands },
     /// Stop what is going on.
     Interrupt,
     /// Answer what was asked.
@@ -119,7 +126,8 @@ pub fn hear(frame: &[u8]) -> Result<Wish, String> {
     match kind.as_str() {
         "SUBSCRIBE_MONITOR" => {
             let (monitor, session) = (text(&frame, "monitorId"), text(&frame, "sessionId"));
-            Ok(Wish::Join { monitor, session })
+            let hands = frame.get("hands") == Some(&Value::Bool(true));
+            Ok(Wish::Join { monitor, session, hands })
         }
         "APP_PROTOCOL_READY" => {
             let (window, instance) = (need(&frame, "windowId")?, text(&frame, "instance"));
@@ -138,6 +146,12 @@ pub fn hear(frame: &[u8]) -> Result<Wish, String> {
             let told = frame.remove("interactions").ok_or("no interactions")?;
             let Value::Array(told) = told else { return Err("interactions is no list".into()) };
             Ok(Wish::Touch(told.into_iter().filter_map(touch).collect()))
+        }
+        "APP_TOUCHED" => Ok(Wish::Touched { window: need(&frame, "windowId")? }),
+        "APP_HANDS" => {
+            let (window, to) = (need(&frame, "windowId")?, need(&frame, "hands")?);
+            let to = hands(&to).ok_or("hands is neither agent nor person")?;
+            Ok(Wish::Hand { window, to })
         }
         "INTERRUPT" | "INTERRUPT_AGENT" => Ok(Wish::Interrupt),
         "DIALOG_FEEDBACK" => decide(&frame),
@@ -159,7 +173,17 @@ fn changed(frame: &Map<String, Value>) -> Result<Wish, String> {
         return Err("stateKeys is no list".to_owned());
     };
     let keys = keys.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    Ok(Wish::Changed { window, keys })
+    let by_person = frame.get("byPerson") == Some(&Value::Bool(true));
+    Ok(Wish::Changed { window, keys, by_person })
+}
+
+/// As it is spelt on every wire.
+pub fn hands(name: &str) -> Option<Hands> {
+    match name {
+        "agent" => Some(Hands::Agent),
+        "person" => Some(Hands::Person),
+        _ => None,
+    }
 }
 
 fn answer(mut frame: Map<String, Value>) -> Result<Wish, String> {

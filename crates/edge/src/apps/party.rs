@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use super::{
     frames::{self, Frame, Request},
     hear::{Wish, hear, is_reply},
-    say::{self, Interest, Teller},
+    say::{self, Interest, Teller, hands::Hands},
     wishes,
 };
 use crate::{App, frames::allowance::Allowance, socket::Dialect};
@@ -31,6 +31,8 @@ pub struct Party {
     /// Whether the session is the one that is followed in another dialect.
     following: bool,
     monitor: Option<String>,
+    /// Whether it wants to hear whose hands windows are in.
+    hands: bool,
     joined: Option<Joined>,
     /// How much each app may say yet.
     pub(super) allowances: HashMap<String, Allowance>,
@@ -79,7 +81,8 @@ impl Party {
     pub fn new(app: Arc<App>, interest: Interest) -> Self {
         let (following, monitor, joined) = (false, None, None);
         let (allowances, out) = (HashMap::new(), Outgoing::default());
-        Self { app, interest, following, monitor, joined, allowances, out }
+        let hands = false;
+        Self { app, interest, following, monitor, hands, joined, allowances, out }
     }
 
     pub fn session(&self) -> Option<SessionId> {
@@ -101,7 +104,13 @@ impl Party {
             Ok((feed, windows)) => {
                 self.welcome(session, &windows).await;
                 let (line, words) = mpsc::channel(WAITING);
-                let teller = Teller::new(self.interest, self.monitor.clone());
+                let mut teller = Teller::new(self.interest, self.monitor.clone());
+                if self.hands {
+                    let (hands, words) = Hands::of(&windows);
+                    teller.hands = Some(hands);
+                    teller.tell_hands(&words, &mut |frame| self.out.answer(frame));
+                }
+                drop(windows);
                 let attended = self.app.host.attend(session, Arc::new(Ear(line)));
                 self.joined =
                     attended.ok().map(|attendance| Joined { feed, teller, attendance, words });
@@ -143,15 +152,16 @@ impl Party {
     pub async fn hear(&mut self, frame: &[u8]) {
         match hear(frame) {
             Ok(Wish::Nothing) => (),
-            Ok(Wish::Join { monitor, session }) => self.look(monitor, session).await,
+            Ok(Wish::Join { monitor, session, hands }) => self.look(monitor, session, hands).await,
             Ok(wish) => wishes::obey(self, wish).await,
             Err(why) => tracing::debug!(why, "a frame of the App Protocol means nothing"),
         }
     }
 
-    async fn look(&mut self, monitor: Option<String>, session: Option<String>) {
-        let same = self.monitor == monitor;
+    async fn look(&mut self, monitor: Option<String>, session: Option<String>, hands: bool) {
+        let same = self.monitor == monitor && self.hands == hands;
         self.monitor = monitor;
+        self.hands = hands;
         match session {
             Some(name) => {
                 self.following = false;

@@ -10,6 +10,8 @@ use kernel::{
 
 use super::frames::{AGENT, Action, Content, Created, Frame, Operation, PermissionOptions};
 
+pub mod hands;
+
 /// How much a connection wants to hear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
@@ -28,12 +30,14 @@ pub struct Teller {
     reasoning: String,
     /// What running tools are called.
     tools: HashMap<String, String>,
+    /// Whose hands windows are in, if it wants to know.
+    pub hands: Option<hands::Hands>,
 }
 
 impl Teller {
     pub fn new(interest: Interest, monitor: Option<String>) -> Self {
         let (text, reasoning, tools) = Default::default();
-        Self { interest, monitor, text, reasoning, tools }
+        Self { interest, monitor, text, reasoning, tools, hands: None }
     }
 
     /// Everything that came together. Of a sentence that grows, only how it stands at the end.
@@ -60,6 +64,18 @@ impl Teller {
             }
         } else if self.interest == Interest::Everything {
             self.conversation(fact, say);
+        }
+        let words = self.hands.as_mut().map(|hands| hands.fact(fact)).unwrap_or_default();
+        self.tell_hands(&words, say);
+    }
+
+    pub fn tell_hands(&self, words: &[hands::Word], say: &mut impl FnMut(&Frame<'_>)) {
+        for word in words {
+            let (monitor, _) = split(word.window());
+            if self.monitor.as_deref().is_none_or(|wanted| same(wanted, monitor)) {
+                let actions = vec![word.action()];
+                say(&Frame::Actions { actions, agent_id: None, monitor_id: Some(monitor) });
+            }
         }
     }
 

@@ -45,12 +45,21 @@ pub async fn obey(party: &mut Party, wish: Wish) {
             let (monitor, seat) = (party.monitor(), party.attendance());
             seat.map(|it| it.ready_after(window, monitor, instance, replayed)).ok_or_else(nobody)
         }
-        Wish::Changed { window, keys } => {
+        Wish::Changed { window, keys, by_person } => {
             let monitor = party.monitor();
-            party.attendance().map(|it| it.changed(window, monitor, keys)).ok_or_else(nobody)
+            let attendance = party.attendance().ok_or_else(nobody);
+            attendance.map(|it| it.changed(window, monitor, keys, by_person))
         }
         Wish::Answer { request, window, response } => {
             party.attendance().map(|it| it.answered(request, window, response)).ok_or_else(nobody)
+        }
+        Wish::Touched { window } => {
+            let monitor = party.monitor();
+            party.attendance().map(|it| it.touched(window, monitor)).ok_or_else(nobody)
+        }
+        Wish::Hand { window, to } => {
+            let monitor = party.monitor();
+            party.attendance().map(|it| it.hand(window, monitor, to)).ok_or_else(nobody)
         }
         Wish::Say { key, window, text } => say(party, session, key, window, text).await,
         Wish::Tell { window, words } => tell(party, session, &window, words).await,

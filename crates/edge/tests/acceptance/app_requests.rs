@@ -14,7 +14,7 @@ use crate::common::{House, Socket};
 const ADDRESS: &str = "/api/apps/counter/index.html";
 
 /// Asks what is in a window, as a tool would.
-fn ask(house: &House, session: &str, window: &str, asked: Asked) -> JoinHandle<Answer> {
+pub fn ask(house: &House, session: &str, window: &str, asked: Asked) -> JoinHandle<Answer> {
     let (host, session) = (house.host(), SessionId::parse(session).unwrap());
     let call = AppCall::new(window, asked);
     tokio::spawn(async move { host.ask_app(session, call).await.unwrap() })
@@ -24,17 +24,17 @@ fn query(key: &str) -> Asked {
     Asked::Query { state_key: key.to_owned() }
 }
 
-fn command(name: &str, params: Option<Value>) -> Asked {
+pub fn command(name: &str, params: Option<Value>) -> Asked {
     Asked::Command { command: name.to_owned(), params }
 }
 
 /// The next request, and nothing else that may be told meanwhile.
-async fn request(socket: &mut Socket) -> Value {
+pub async fn request(socket: &mut Socket) -> Value {
     let heard = socket.until(|frame| frame["type"] == "APP_PROTOCOL_REQUEST").await;
     heard.last().unwrap().clone()
 }
 
-async fn respond(socket: &mut Socket, request: &Value, response: Value) {
+pub async fn respond(socket: &mut Socket, request: &Value, response: Value) {
     socket
         .send(json!({ "type": "APP_PROTOCOL_RESPONSE", "requestId": request["requestId"],
             "windowId": request["windowId"], "response": response }))

@@ -18,6 +18,7 @@ mod events;
 mod files;
 mod files_mcp;
 mod frames;
+mod hands;
 mod inbox;
 mod mcp;
 mod messages;

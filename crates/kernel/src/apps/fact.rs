@@ -3,6 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::windows::By;
+
 /// A step of the App Protocol. Windows are named by their scoped ids.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "app", rename_all = "snake_case")]
@@ -41,6 +43,9 @@ pub enum AppFact {
         /// Where an app has said it only since it was asked: whether the command is kept.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         keep: Option<Keep>,
+        /// Of a command that was carried out and can be taken back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        inverse: Option<Inverse>,
     },
     Failed {
         request: String,
@@ -82,6 +87,20 @@ pub enum AppFact {
         window: String,
         path: String,
     },
+    /// A person took a window out of the hands of agents: what these want done there waits.
+    HandsTaken {
+        window: String,
+    },
+    /// Agents may go on there.
+    HandsBack {
+        window: String,
+        reason: BackReason,
+    },
+    /// The person changed what an app shows, under these of its state keys.
+    Edited {
+        window: String,
+        keys: Vec<String>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -104,6 +123,47 @@ pub struct AppRequest {
     /// The app that said it is there, by its own name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_app: Option<String>,
+    /// Who wanted it, if that was anybody but the house. Older logs do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<By>,
+    /// The request that it takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<String>,
+}
+
+impl AppRequest {
+    /// Whether it is something that an agent has an app do.
+    pub fn drives(&self) -> bool {
+        self.is_wanted() && self.by.as_ref().is_none_or(|by| *by == By::Agent)
+    }
+
+    /// Whether it is something that anybody has an app do, for the first time.
+    pub fn is_wanted(&self) -> bool {
+        matches!(self.cause, Cause::Tool | Cause::File) && self.asked.is_command()
+    }
+}
+
+/// What takes a command back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Inverse {
+    pub command: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub params: Option<Value>,
+    /// The app itself has said what it is, and finds out whether it still can be done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exact: bool,
+}
+
+/// Why agents may go on in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BackReason {
+    /// The person handed it back.
+    Person,
+    /// The person has not touched it for long.
+    Silence,
+    /// Nobody shows it any longer.
+    Left,
 }
 
 /// What an app is asked.
@@ -122,6 +182,10 @@ pub enum Asked {
 }
 
 impl Asked {
+    pub fn is_command(&self) -> bool {
+        self.kind() == Kind::Command
+    }
+
     pub fn kind(&self) -> Kind {
         match self {
             Self::Manifest => Kind::Manifest,
@@ -236,6 +300,7 @@ mod tests {
             elapsed_ms: 3,
             late: false,
             keep: None,
+            inverse: None,
         };
         for (fact, text) in [
             (fact(None), r#"{"kind":"query"}"#),

@@ -4,6 +4,8 @@
 //! told of it next. What it does is a list of [`Effect`]s, to be carried out in their order.
 
 mod calls;
+mod deeds;
+mod hands;
 mod journal;
 mod lookup;
 mod manifest;
@@ -20,10 +22,15 @@ use std::{
 
 use jiff::Timestamp;
 
-use self::{calls::Waiting, manifest::Manifest, replay::Behind, replies::Open};
-use crate::apps::{AppFact, Asked, Cause, FailedReason, Kind, Offers, Response};
+use self::{calls::Waiting, hands::Holds, manifest::Manifest, replay::Behind, replies::Open};
+use crate::{
+    apps::{AppFact, Asked, Cause, FailedReason, Kind, Offers, Response},
+    windows::By,
+};
 
 pub use self::{
+    deeds::{Deeds, Standing},
+    hands::{HandsWish, SILENCE, Undo},
     journal::{Limits, Noted},
     manifest::PATIENCE,
     record::{Record, Shown, WindowEvent},
@@ -83,11 +90,31 @@ pub enum Input {
         monitor: Option<String>,
         /// Which of its states.
         keys: Vec<String>,
+        /// Whether the person has changed it by hand.
+        by_person: bool,
     },
     Called(Called),
     /// Whoever made the call does not wait any longer.
     Abandoned(CallId),
     Window(WindowEvent),
+    /// The person did something in a window, by hand.
+    Touched {
+        connection: Connection,
+        window: String,
+        monitor: Option<String>,
+    },
+    /// The person says whose hands a window is in.
+    Hands(HandsWish),
+    /// An agent wants to change a window itself, as soon as it may.
+    Awaited {
+        call: CallId,
+        window: String,
+        monitor: Option<String>,
+        attended: bool,
+    },
+    Undo(Undo),
+    /// An app has said something, as it was stored.
+    Told(AppFact),
     /// The fact of a request could not be stored, so that it was not sent.
     Unrecorded {
         request: String,
@@ -110,6 +137,11 @@ pub struct Called {
     pub cause: Cause,
     /// What a model calls the call.
     pub tool_call: Option<String>,
+    pub by: By,
+    /// Whether a person may be waited for.
+    pub attended: bool,
+    /// The request that it takes back.
+    pub undoes: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -163,13 +195,15 @@ pub enum Answer {
         window: String,
         kind: Kind,
         response: Response,
+        /// What the person has done meanwhile, for an agent.
+        note: Option<String>,
     },
+    /// Whoever waited for a window may go on.
+    Free { note: Option<String> },
     /// In the words of the protocol.
     Refused(String),
     /// No reply has come in time; a late one will be told.
-    Open {
-        request: String,
-    },
+    Open { request: String },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -190,6 +224,7 @@ pub struct Machine {
     /// Calls that are not sent yet, oldest first.
     waiting: Vec<Waiting>,
     open: BTreeMap<String, Open>,
+    holds: Holds,
     effects: Vec<Effect>,
 }
 
@@ -268,6 +303,7 @@ impl Machine {
             live: record.keys().map(|key| (key.to_owned(), Live::default())).collect(),
             waiting: Vec::new(),
             open: BTreeMap::new(),
+            holds: Holds::resume(&record, now),
             effects: Vec::new(),
             record,
         };
@@ -284,6 +320,7 @@ impl Machine {
         match input {
             Input::Joined(connection) => {
                 self.connections.insert(connection);
+                self.holds.joined();
             }
             Input::Left(connection) => self.left(connection),
             Input::Ready { connection, window, monitor, instance, replayed } => {
@@ -292,12 +329,24 @@ impl Machine {
             Input::Answered { connection, request, window, response } => {
                 self.answered(connection, &request, window.as_deref(), &response);
             }
-            Input::Changed { connection, window, monitor, keys } => {
+            Input::Changed { connection, window, monitor, keys, by_person } => {
+                if by_person {
+                    self.edited(connection, &window, monitor.as_deref(), &keys);
+                }
                 self.changed(connection, &window, monitor.as_deref(), keys);
             }
             Input::Called(called) => self.called(called),
             Input::Abandoned(call) => self.abandoned(call),
             Input::Window(event) => self.seen(&event),
+            Input::Touched { connection, window, monitor } => {
+                self.touched(connection, &window, monitor.as_deref());
+            }
+            Input::Hands(wish) => self.handed(wish),
+            Input::Awaited { call, window, monitor, attended } => {
+                self.awaited(call, &window, monitor.as_deref(), attended);
+            }
+            Input::Undo(undo) => self.undo(undo),
+            Input::Told(fact) => drop(self.record.apply(&fact)),
             Input::Unrecorded { request, why } => self.unrecorded(&request, &why),
             Input::Tick => (),
         }
@@ -310,7 +359,8 @@ impl Machine {
         let behind = self.live.values().filter_map(|live| live.behind.as_ref()?.until());
         // What is held for another reason is not set going by the clock.
         let behind = behind.filter(|until| *until > self.now);
-        waiting.chain(self.open.values().map(Open::until)).chain(behind).min()
+        let holds = self.holds.alarm(&self.record);
+        waiting.chain(self.open.values().map(Open::until)).chain(behind).chain(holds).min()
     }
 
     /// All of it that its facts say as well.
@@ -328,7 +378,8 @@ impl Machine {
 
     /// Whether nothing would be lost but what its facts say as well.
     pub fn is_idle(&self) -> bool {
-        self.connections.is_empty() && self.waiting.is_empty() && self.open.is_empty()
+        let nobody = self.connections.is_empty() && self.holds.is_awaited_by_nobody();
+        nobody && self.waiting.is_empty() && self.open.is_empty()
     }
 
     fn note(&mut self, fact: AppFact) -> Option<Noted> {

@@ -3,6 +3,7 @@
 //! One task for a session, while somebody shows its windows or waits for an app. It owns the machine,
 //! stores what the machine wants recorded, and holds back what must not be said before that is safe.
 
+mod hands;
 mod relay;
 mod saving;
 
@@ -10,12 +11,15 @@ use std::{fmt, sync::Arc};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::protocol::{Answer, CallId, Called, Connection, Outgoing};
+use super::protocol::{Answer, CallId, Called, Connection, HandsWish, Outgoing, Undo};
 use crate::{
     apps::{Apps, Asked, Cause, Response, texts},
     host::{Host, OpenError},
     update::{Entry, SessionId},
+    windows::{By, Hands},
 };
+
+pub use hands::Undoing;
 
 /// Somebody who shows the windows of a session, and can be told something at any time.
 pub trait Line: Send + Sync {
@@ -71,10 +75,28 @@ impl Attendance {
         self.say(Wish::Answered { connection, request, window, response });
     }
 
-    /// An app has said that some of its states have changed.
-    pub fn changed(&self, window: String, monitor: Option<String>, keys: Vec<String>) {
+    /// An app has said that some of its states have changed, perhaps by the person's hand.
+    pub fn changed(
+        &self,
+        window: String,
+        monitor: Option<String>,
+        keys: Vec<String>,
+        by_person: bool,
+    ) {
         let connection = self.connection;
-        self.say(Wish::Changed { connection, window, monitor, keys });
+        self.say(Wish::Changed { connection, window, monitor, keys, by_person });
+    }
+
+    /// The person did something in a window, by hand.
+    pub fn touched(&self, window: String, monitor: Option<String>) {
+        let connection = self.connection;
+        self.say(Wish::Touched { connection, window, monitor });
+    }
+
+    /// The person says whose hands a window is in.
+    pub fn hand(&self, window: String, monitor: Option<String>, to: Hands) {
+        let wish = HandsWish { call: None, window, monitor, to };
+        self.say(Wish::Hands { wish, reply: None });
     }
 
     fn say(&self, wish: Wish) {
@@ -101,6 +123,10 @@ pub struct AppCall {
     pub cause: Cause,
     /// What a model calls the call.
     pub tool_call: Option<String>,
+    /// Who wants it. Only the person does something in a window that the person has taken over.
+    pub by: By,
+    /// Whether a person who has taken the window over is waited for.
+    pub attended: bool,
 }
 
 impl AppCall {
@@ -112,6 +138,8 @@ impl AppCall {
             key: None,
             cause: Cause::Tool,
             tool_call: None,
+            by: By::Agent,
+            attended: true,
         }
     }
 }
@@ -140,9 +168,29 @@ pub(super) enum Wish {
         window: String,
         monitor: Option<String>,
         keys: Vec<String>,
+        by_person: bool,
     },
     Call {
         called: Called,
+        reply: oneshot::Sender<Answer>,
+    },
+    Touched {
+        connection: Connection,
+        window: String,
+        monitor: Option<String>,
+    },
+    Hands {
+        wish: HandsWish,
+        reply: Option<oneshot::Sender<Answer>>,
+    },
+    Await {
+        call: CallId,
+        window: String,
+        attended: bool,
+        reply: oneshot::Sender<Answer>,
+    },
+    Undo {
+        undo: Undo,
         reply: oneshot::Sender<Answer>,
     },
     Abandon(CallId),
@@ -172,13 +220,37 @@ impl Host {
         session: SessionId,
         call: AppCall,
     ) -> Result<Answer, OpenError> {
+        let AppCall { window, monitor, asked, key, cause, tool_call, by, attended } = call;
+        self.wish(session, |call, reply| {
+            let undoes = None;
+            let called = Called {
+                call,
+                window,
+                monitor,
+                asked,
+                key,
+                cause,
+                tool_call,
+                by,
+                attended,
+                undoes,
+            };
+            Wish::Call { called, reply }
+        })
+        .await
+    }
+
+    /// Wishes something and waits for what comes of it. Dropping the future takes it back.
+    async fn wish(
+        self: &Arc<Self>,
+        session: SessionId,
+        wish: impl FnOnce(CallId, oneshot::Sender<Answer>) -> Wish,
+    ) -> Result<Answer, OpenError> {
         self.roster.get(session).ok_or(OpenError::Unknown(session))?;
-        let AppCall { window, monitor, asked, key, cause, tool_call } = call;
-        let id = CallId(self.apps.count());
-        let called = Called { call: id, window, monitor, asked, key, cause, tool_call };
+        let call = CallId(self.apps.count());
         let (reply, answer) = oneshot::channel();
-        let _abandon = Abandon { apps: self.apps.clone(), session, call: id };
-        self.relay(session, Wish::Call { called, reply });
+        let _abandon = Abandon { apps: self.apps.clone(), session, call };
+        self.relay(session, wish(call, reply));
         let lost = || Answer::Refused(texts::unrecorded("the session ended meanwhile"));
         Ok(answer.await.unwrap_or_else(|_| lost()))
     }

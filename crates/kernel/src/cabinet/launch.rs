@@ -97,13 +97,14 @@ impl Host {
         let choice = opening::choose(&cards, &file.path, file.app.as_deref(), &preferred)?;
         let text = opening::text(choice.association, &file.path, &file.bytes)?;
         let app = choice.card.id.clone();
-        let window = self.open_app(session, &app, None, by).await?.window.key();
+        let window = self.open_app(session, &app, None, by.clone()).await?.window.key();
         let params = self.params(session, &window, choice, text, &file.bytes).await?;
         let command = choice.association.command.clone();
         let asked = Asked::Command { command, params: Some(params) };
         let call = AppCall {
             cause: Cause::File,
             tool_call: file.tool_call,
+            by,
             ..AppCall::new(window.clone(), asked)
         };
         let answer = self.ask_app(session, call).await?;
@@ -171,6 +172,7 @@ fn said(answer: Answer) -> Result<String, LaunchError> {
         Answer::Said { kind, response, .. } => {
             texts::result(kind, &response).map_err(LaunchError::App)
         }
+        Answer::Free { note } => Ok(note.unwrap_or_default()),
         Answer::Refused(text) => Err(LaunchError::App(text)),
         Answer::Open { request } => {
             Err(LaunchError::App(format!("{} {}", texts::NO_RESPONSE, texts::still_open(&request))))

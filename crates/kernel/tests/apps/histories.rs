@@ -13,6 +13,7 @@ use crate::support::rebuilt;
 const PAGES: usize = 3;
 /// This page does not say how far its document was brought.
 const FORGETFUL: usize = 2;
+const WINDOW: &str = "monitor-0/dock";
 const COMMANDS: [&str; 3] = ["add", "set", "ping"];
 
 #[derive(Clone, Debug)]
@@ -40,6 +41,15 @@ enum Act {
     Wait(u64),
     /// As a power cut does it: what is not safe is lost.
     Restart,
+    /// The person does something in its document.
+    Touch(usize),
+    /// The person changes something in it.
+    Edit(usize),
+    /// The person hands the window back.
+    HandBack,
+    /// An agent wants to change the window itself.
+    Want,
+    EndTurn,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +78,11 @@ fn act() -> impl Strategy<Value = Act> {
         2 => Just(Act::Query),
         2 => (0..7000_u64).prop_map(Act::Wait),
         1 => Just(Act::Restart),
+        4 => page().prop_map(Act::Touch),
+        1 => page().prop_map(Act::Edit),
+        2 => Just(Act::HandBack),
+        1 => Just(Act::Want),
+        1 => Just(Act::EndTurn),
     ]
 }
 
@@ -98,6 +113,10 @@ proptest! {
         for act in &acts {
             world.act(act);
         }
+        world.settle();
+        // Nobody waits for a person for ever, even if nothing more is heard of them.
+        world.wait(301_000);
+        prop_assert!(!world.is_taken());
         world.settle();
         let carried_out = world.carried_out();
         let expected = to_be_told(&carried_out);

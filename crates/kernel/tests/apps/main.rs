@@ -3,6 +3,7 @@
 
 mod asking;
 mod deadlines;
+mod hands;
 mod histories;
 mod keys;
 mod offering;
@@ -11,3 +12,4 @@ mod remembering;
 mod replaying;
 mod serving;
 mod support;
+mod undoing;

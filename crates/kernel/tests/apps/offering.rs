@@ -115,9 +115,9 @@ async fn only_whoever_is_asked_can_say_that_an_app_has_changed() {
     owner.load("b").await;
     assert_eq!(touches.recv().await, Ok(touched(None)), "it is another");
     let keys = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>();
-    stranger.seat.changed("dock".into(), None, keys(&["cells"]));
+    stranger.seat.changed("dock".into(), None, keys(&["cells"]), false);
     owner.seat.changed("nowhere".into(), None, keys(&["cells"]));
-    owner.seat.changed("dock".into(), None, keys(&["toString"]));
+    owner.seat.changed("dock".into(), None, keys(&["toString"]), false);
     owner.seat.changed("0/dock".into(), None, keys(&["cells", "cells", "no"]));
     assert_eq!(touches.recv().await, Ok(touched(Some("cells"))));
     let (told, asked) = tokio::join!(ask(&host, session, add(1)), owner.done(json!(1)));

@@ -94,6 +94,7 @@ pub async fn ask(host: &Arc<Host>, session: SessionId, asked: Asked) -> Result<S
         Answer::Said { kind, response, .. } => texts::result(kind, &response),
         Answer::Refused(text) => Err(text),
         Answer::Open { .. } => Err("open".into()),
+        Answer::Free { .. } => Err("free".into()),
     }
 }
 

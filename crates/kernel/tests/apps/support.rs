@@ -3,13 +3,16 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use jiff::Timestamp;
-use kernel::apps::{
-    AppFact, Asked, Cause, Kind, Response,
-    protocol::{
-        Answer, CallId, Called, Connection, Effect, Input, Limits, Machine, Record, Shown,
-        WindowEvent,
+use kernel::{
+    apps::{
+        AppFact, Asked, Cause, Kind, Response,
+        protocol::{
+            Answer, CallId, Called, Connection, Effect, HandsWish, Input, Limits, Machine, Record,
+            Shown, Undo, WindowEvent,
+        },
+        texts,
     },
-    texts,
+    windows::{By, Hands},
 };
 use serde_json::{Value, json};
 
@@ -54,6 +57,12 @@ pub fn counter() -> Value {
             "inc": { "params": {
                 "type": "object", "required": ["by"], "properties": { "by": { "type": "number" } },
             } },
+            "plus": { "inverse": "minus", "params": { "properties": { "by": {} } } },
+            "minus": { "inverse": "plus", "params": { "properties": { "by": {} } } },
+            "write": { "inverse": true }, "erase": { "inverse": { "command": "add" } },
+            "change": { "inverse": "undo" },
+            "undo": { "inverse": "redo", "params": { "properties": { "change": {} } } },
+            "redo": { "inverse": "undo", "params": { "properties": { "change": {} } } },
             "add": {}, "set": { "replay": "last" }, "ping": { "replay": "never" },
             "slow": { "timeoutMs": 20_000 },
         },
@@ -192,7 +201,56 @@ impl Scene {
             key: key.map(str::to_owned),
             cause: Cause::Tool,
             tool_call: Some(format!("tool-{}", self.calls)),
+            by: By::Agent,
+            attended: true,
+            undoes: None,
         }))
+    }
+
+    /// The person does something in a window.
+    pub fn touch(&mut self, connection: u64, window: &str) -> Vec<String> {
+        let (connection, window) = (Connection(connection), window.to_owned());
+        self.step(Input::Touched { connection, window, monitor: None })
+    }
+
+    /// The person changes something in an app.
+    pub fn edit(&mut self, connection: u64, window: &str, keys: &[&str]) -> Vec<String> {
+        let (connection, window) = (Connection(connection), window.to_owned());
+        let keys = keys.iter().map(|&key| key.to_owned()).collect();
+        self.step(Input::Changed { connection, window, monitor: None, keys, by_person: true })
+    }
+
+    /// The person says whose hands a window is in.
+    pub fn hand(&mut self, window: &str, to: Hands) -> Vec<String> {
+        self.calls += 1;
+        let (call, window) = (Some(CallId(self.calls)), window.to_owned());
+        self.step(Input::Hands(HandsWish { call, window, monitor: None, to }))
+    }
+
+    /// An agent wants to change a window itself.
+    pub fn want(&mut self, window: &str, attended: bool) -> Vec<String> {
+        self.calls += 1;
+        let (call, window) = (CallId(self.calls), window.to_owned());
+        self.step(Input::Awaited { call, window, monitor: None, attended })
+    }
+
+    /// Somebody takes back what was done: this, or the newest.
+    pub fn undo(&mut self, window: &str, request: Option<&str>, by: By) -> Vec<String> {
+        self.calls += 1;
+        let request = request.map(|name| self.names.get(name).cloned().unwrap_or(name.to_owned()));
+        self.step(Input::Undo(Undo {
+            call: CallId(self.calls),
+            window: window.to_owned(),
+            monitor: None,
+            request,
+            by,
+            attended: true,
+            tool_call: None,
+        }))
+    }
+
+    pub fn end_turn(&mut self) -> Vec<String> {
+        self.window(WindowEvent::TurnEnded)
     }
 
     /// Time passes, and whenever the machine wants to know, it is told.
@@ -270,10 +328,15 @@ impl Scene {
                 format!("to {}: {} {asked} [{name}]", connection.0, request.window)
             }
             Effect::Reply { call, answer, .. } => match answer {
-                Answer::Said { kind, response, .. } => match texts::result(kind, &response) {
-                    Ok(text) => format!("call {} = {text}", call.0),
-                    Err(text) => format!("call {} ! {text}", call.0),
-                },
+                Answer::Said { kind, response, note, .. } => {
+                    let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
+                    match texts::result(kind, &response) {
+                        Ok(text) => format!("call {} = {text}{note}", call.0),
+                        Err(text) => format!("call {} ! {text}{note}", call.0),
+                    }
+                }
+                Answer::Free { note: None } => format!("call {} may", call.0),
+                Answer::Free { note: Some(note) } => format!("call {} may ({note})", call.0),
                 Answer::Refused(text) => format!("call {} ! {text}", call.0),
                 Answer::Open { request } => {
                     format!("call {} ! open [{}]", call.0, self.short(&request))

@@ -7,6 +7,7 @@ import { docs } from './docs';
 import { errors } from './errors';
 import { find } from './find';
 import { frames } from './frames';
+import { hands } from './hands';
 import { models } from './models';
 import { navigation } from './navigation';
 import { news } from './news';
@@ -31,6 +32,7 @@ export const en = {
   find,
   forms,
   frames,
+  hands,
   help,
   log,
   models,

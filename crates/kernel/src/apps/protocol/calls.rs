@@ -6,10 +6,14 @@ use jiff::Timestamp;
 
 use super::{
     Answer, CallId, Called, Effect, Live, Machine, Outgoing, PATIENCE, Registered, Told,
+    hands::LONGEST,
     manifest::Manifest,
     replies::{Caller, Open},
 };
-use crate::apps::{AppFact, AppRequest, Asked, Cause, Keep, Kind, texts};
+use crate::{
+    apps::{AppFact, AppRequest, Asked, Cause, Keep, Kind, texts},
+    windows::{By, Hands},
+};
 
 /// How many calls may be on their way in a session.
 const MOST: usize = 1000;
@@ -25,6 +29,8 @@ pub(super) struct Waiting {
     stage: Stage,
     /// Whether the app was asked once more for the name that it does not know.
     asked_again: bool,
+    /// When it is given up if the person does not hand the window back.
+    give_up: Option<Timestamp>,
     /// Others that made the same call under the same key.
     others: Vec<CallId>,
 }
@@ -38,6 +44,8 @@ enum Stage {
     Held,
     /// A manifest, until then; of this very request, if there is one.
     Manifest(Timestamp, Option<String>),
+    /// The person to hand the window back, until then.
+    Hands(Timestamp),
 }
 
 enum Judgement {
@@ -51,7 +59,7 @@ enum Judgement {
 impl Waiting {
     pub fn until(&self) -> Option<Timestamp> {
         match &self.stage {
-            Stage::App(until) | Stage::Manifest(until, _) => Some(*until),
+            Stage::App(until) | Stage::Manifest(until, _) | Stage::Hands(until) => Some(*until),
             Stage::Held => None,
         }
     }
@@ -77,8 +85,9 @@ impl Machine {
             return;
         }
         let stage = Stage::App(self.now + PATIENCE);
-        let (asked_again, others) = (false, Vec::new());
-        let waiting = Waiting { called, window: window.clone(), stage, asked_again, others };
+        let (asked_again, give_up, others) = (false, None, Vec::new());
+        let waiting =
+            Waiting { called, window: window.clone(), stage, asked_again, give_up, others };
         self.waiting.push(waiting);
         self.advance(&window);
     }
@@ -95,6 +104,7 @@ impl Machine {
         for open in self.open.values_mut() {
             open.callers.retain(|caller| caller.call != call);
         }
+        self.holds.abandoned(call);
     }
 
     /// Moves every call of a window as far as it gets.
@@ -107,6 +117,9 @@ impl Machine {
             }
             match self.judge(waiting) {
                 Judgement::Wait(stage) => {
+                    if let Stage::Hands(until) = stage {
+                        self.waiting[index].give_up = Some(until);
+                    }
                     self.waiting[index].stage = stage;
                     index += 1;
                 }
@@ -166,7 +179,8 @@ impl Machine {
             return true;
         }
         if let Some(response) = bound.reply.clone() {
-            let answer = Answer::Said { window: window.to_owned(), kind: Kind::Command, response };
+            let (window, kind, note) = (window.to_owned(), Kind::Command, None);
+            let answer = Answer::Said { window, kind, response, note };
             self.effects.push(Effect::Reply { call: called.call, answer, safe: true });
             return true;
         }
@@ -175,7 +189,45 @@ impl Machine {
         true
     }
 
+    /// Whether somebody takes this back already.
+    pub(super) fn is_being_undone(&self, request: &str) -> bool {
+        let asked = self.waiting.iter().filter_map(|waiting| waiting.called.undoes.as_ref());
+        let open = self.open.values().filter(|open| !open.is_late);
+        asked.chain(open.filter_map(|open| open.undoes.as_ref())).any(|other| other == request)
+    }
+
     fn judge(&self, waiting: &Waiting) -> Judgement {
+        let judged = self.judge_app(waiting);
+        let (Judgement::Send, Asked::Command { .. }) = (&judged, &waiting.called.asked) else {
+            return judged;
+        };
+        let Some(past) = self.record.window(&waiting.window) else { return judged };
+        if past.hands == Hands::Person && waiting.called.by != By::Person {
+            return self.judge_held(waiting);
+        }
+        // It may have been taken back by somebody else meanwhile.
+        match &waiting.called.undoes {
+            Some(request) => match past.deeds.to_undo(Some(request), &waiting.called.window) {
+                Ok(_) => judged,
+                Err(text) => Judgement::Refuse(text),
+            },
+            None => judged,
+        }
+    }
+
+    /// The person has the window in their hands.
+    fn judge_held(&self, waiting: &Waiting) -> Judgement {
+        if !waiting.called.attended {
+            return Judgement::Refuse(texts::IN_PERSONS_HANDS.to_owned());
+        }
+        let until = waiting.give_up.unwrap_or(self.now + LONGEST);
+        if until <= self.now {
+            return Judgement::Refuse(texts::STILL_IN_PERSONS_HANDS.to_owned());
+        }
+        Judgement::Wait(Stage::Hands(until))
+    }
+
+    fn judge_app(&self, waiting: &Waiting) -> Judgement {
         let Called { asked, window: name, .. } = &waiting.called;
         let Some(past) = self.record.window(&waiting.window) else {
             return Judgement::Refuse(texts::not_found(name));
@@ -195,7 +247,7 @@ impl Machine {
                     Judgement::Refuse(texts::NOT_REGISTERED.to_owned())
                 }
                 Stage::App(until) => Judgement::Wait(Stage::App(until)),
-                Stage::Held | Stage::Manifest(..) => {
+                Stage::Held | Stage::Manifest(..) | Stage::Hands(_) => {
                     Judgement::Wait(Stage::App(self.now + PATIENCE))
                 }
             };
@@ -229,7 +281,7 @@ impl Machine {
             (Asked::Command { .. }, Told::NotYet) => match &waiting.stage {
                 Stage::Manifest(until, _) if *until <= self.now => Judgement::Send,
                 Stage::Manifest(..) => Judgement::Wait(waiting.stage.clone()),
-                Stage::App(_) | Stage::Held => {
+                Stage::App(_) | Stage::Held | Stage::Hands(_) => {
                     Judgement::Wait(Stage::Manifest(self.now + INTRODUCTION, None))
                 }
             },
@@ -284,6 +336,8 @@ impl Machine {
             position,
             keep,
             tool_call: called.tool_call,
+            by: Some(called.by),
+            undoes: called.undoes,
         };
         let Some(request) = self.send(&window, letter, manifest.as_ref()) else {
             for call in callers {
@@ -307,6 +361,8 @@ pub(super) struct Letter {
     pub position: Option<u64>,
     pub keep: Keep,
     pub tool_call: Option<String>,
+    pub by: Option<By>,
+    pub undoes: Option<String>,
 }
 
 impl Letter {
@@ -319,6 +375,8 @@ impl Letter {
             position: None,
             keep: Keep::default(),
             tool_call: None,
+            by: None,
+            undoes: None,
         }
     }
 }
@@ -351,6 +409,8 @@ impl Machine {
             position: letter.position,
             keep: letter.keep,
             by_app: manifest.and_then(|manifest| manifest.app.clone()),
+            by: letter.by.clone(),
+            undoes: letter.undoes.clone(),
         }));
         let (connection, generation) = (owner.connection, owner.generation);
         let is_replay = letter.cause == Cause::Replay;
@@ -375,6 +435,8 @@ impl Machine {
             is_late: false,
             callers: Vec::new(),
             tool_call: letter.tool_call,
+            by: letter.by,
+            undoes: letter.undoes,
         };
         self.open.insert(id.clone(), open);
         Some(id)

@@ -104,6 +104,7 @@ impl Machine {
             self.bring(&window);
         }
         if self.connections.is_empty() {
+            self.holds.deserted(self.now);
             self.stranded();
         }
     }
@@ -111,9 +112,13 @@ impl Machine {
     pub(super) fn seen(&mut self, event: &WindowEvent) {
         let (WindowEvent::Opened { window, .. }
         | WindowEvent::Changed { window, .. }
-        | WindowEvent::Closed { window }) = event;
+        | WindowEvent::Closed { window }) = event
+        else {
+            return self.record.seen(event);
+        };
         let before = self.record.window(window).map(|past| past.generation);
         self.record.seen(event);
+        self.release(window);
         let after = self.record.window(window).map(|past| past.generation);
         if before == after {
             return;

@@ -1,11 +1,18 @@
 //! What the facts of a session add up to for the App Protocol: journals, loads, keys, open requests.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
-use super::journal::{Entry, Journal, Limits, Load, Noted};
-use crate::apps::{AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, Response};
+use super::{
+    deeds::Deeds,
+    hands::Meanwhile,
+    journal::{Entry, Journal, Limits, Load, Noted},
+};
+use crate::{
+    apps::{AppFact, AppRequest, Asked, Cause, FailedReason, Inverse, Keep, Kind, Response},
+    windows::Hands,
+};
 
 /// How many documents of a window are remembered, and how many commands that have no reply in time.
 const LOADS: usize = 64;
@@ -37,6 +44,12 @@ pub enum WindowEvent {
     Closed {
         window: String,
     },
+    /// An agent has changed it.
+    Driven {
+        window: String,
+    },
+    /// With it ends what the agent was about, in every window.
+    TurnEnded,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,6 +71,14 @@ pub struct Past {
     /// How many commands were sent.
     pub sent: u64,
     pub journal: Journal,
+    pub hands: Hands,
+    /// Whether an agent has done something here, in the turn that goes on.
+    pub driven: bool,
+    /// What the person has done since they had the hands, until an agent is told of it.
+    pub meanwhile: Meanwhile,
+    /// What the person has changed since an agent last did something.
+    pub edited: BTreeSet<String>,
+    pub deeds: Deeds,
     loads: BTreeMap<u64, Load>,
     heard: u64,
     keys: BTreeMap<(String, String), Bound>,
@@ -109,6 +130,8 @@ impl Record {
         match event {
             WindowEvent::Opened { window, shown } => {
                 let past = self.windows.entry(window.clone()).or_default();
+                (past.hands, past.driven) = (Hands::Agent, false);
+                past.meanwhile = Meanwhile::default();
                 past.generation += 1;
                 past.registered = false;
                 past.show(shown);
@@ -127,6 +150,15 @@ impl Record {
                 pending.retain(|_, pending| !pending.is_late || pending.asked.window != *window);
                 self.late.retain(|id| pending.contains_key(id));
             }
+            WindowEvent::Driven { window } => {
+                if let Some(past) = self.windows.get_mut(window) {
+                    past.drive();
+                    past.tell();
+                }
+            }
+            WindowEvent::TurnEnded => {
+                self.windows.values_mut().for_each(|past| past.driven = false);
+            }
         }
     }
 
@@ -138,18 +170,41 @@ impl Record {
                 past.ready(instance.clone(), *generation, *replayed);
             }
             AppFact::Request(request) => self.requested(request),
-            AppFact::Response { request, response, keep, .. } => {
-                return self.answered(request, response, *keep);
+            AppFact::Response { request, response, keep, inverse, .. } => {
+                return self.answered(request, response, *keep, inverse.as_ref());
             }
             AppFact::Failed { request, reason } => self.failed(request, *reason),
             AppFact::Retired { window } => {
                 self.windows.get_mut(window)?.retire();
             }
+            AppFact::HandsTaken { window } => {
+                let past = self.windows.get_mut(window)?;
+                past.hands = Hands::Person;
+                past.meanwhile = Meanwhile::default();
+            }
+            AppFact::HandsBack { window, reason } => {
+                let past = self.windows.get_mut(window)?;
+                past.hands = Hands::Agent;
+                past.meanwhile.back(*reason);
+            }
+            AppFact::Edited { window, keys } => {
+                let past = self.windows.get_mut(window)?;
+                past.edited.extend(keys.iter().cloned());
+                past.deeds.pass();
+                if past.hands == Hands::Person {
+                    past.meanwhile.edited(keys);
+                }
+            }
+            AppFact::Interaction { window, content, .. } => {
+                let past = self.windows.get_mut(window)?;
+                if past.hands == Hands::Person {
+                    past.meanwhile.told(content);
+                }
+            }
             AppFact::Lost { .. }
             | AppFact::Owner { .. }
             | AppFact::Rejected { .. }
             | AppFact::Replay { .. }
-            | AppFact::Interaction { .. }
             | AppFact::File { .. } => (),
         }
         None
@@ -171,6 +226,9 @@ impl Record {
             return;
         }
         past.sent = past.sent.max(position);
+        if request.drives() {
+            past.drive();
+        }
         if !past.knows(request.generation) {
             return;
         }
@@ -180,13 +238,22 @@ impl Record {
         }
     }
 
-    fn answered(&mut self, id: &str, response: &Response, told: Option<Keep>) -> Option<Noted> {
+    fn answered(
+        &mut self,
+        id: &str,
+        response: &Response,
+        told: Option<Keep>,
+        inverse: Option<&Inverse>,
+    ) -> Option<Noted> {
         let Pending { asked: request, is_late } = self.pending.remove(id)?;
         if is_late {
             self.late.retain(|late| late != id);
         }
         let past = self.windows.get_mut(&request.window)?;
-        let AppRequest { generation, keep, by_app: app, .. } = request;
+        if request.drives() {
+            past.tell();
+        }
+        let AppRequest { generation, keep, by_app: app, undoes, .. } = request;
         let (Asked::Command { command, params }, Some(position)) =
             (request.asked, request.position)
         else {
@@ -206,6 +273,7 @@ impl Record {
         if response.kind != Some(Kind::Command) || response.error.is_some() {
             return None;
         }
+        past.deeds.note(id.to_owned(), command.clone(), inverse.cloned(), undoes);
         let entry = Entry { command, params, keep: told.unwrap_or(keep), app };
         let noted = past.journal.note(position, entry, self.limits);
         if noted == Noted::Kept {
@@ -293,6 +361,7 @@ impl Past {
         if self.shown != *shown {
             self.shown = shown.clone();
             self.journal.clear();
+            self.deeds = Deeds::default();
             self.loads.clear();
         }
     }
@@ -333,8 +402,22 @@ impl Past {
         }
     }
 
+    /// An agent does something.
+    fn drive(&mut self) {
+        self.driven = true;
+        self.edited.clear();
+    }
+
+    /// An agent has been told what the person did.
+    fn tell(&mut self) {
+        if self.hands == Hands::Agent {
+            self.meanwhile = Meanwhile::default();
+        }
+    }
+
     fn retire(&mut self) {
         self.journal.clear();
+        self.deeds = Deeds::default();
         for load in self.loads.values_mut() {
             load.forget_journal();
         }

@@ -3,12 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::{
     Answer, CallId, Connection, Effect, Live, Machine, Noted, Registered, Told, lookup::is_named,
     manifest::Manifest,
 };
-use crate::apps::{AppFact, Asked, Cause, FailedReason, Keep, Kind, Response, texts};
+use crate::{
+    apps::{AppFact, Asked, Cause, FailedReason, Inverse, Keep, Kind, Response, texts},
+    windows::By,
+};
 
 /// How long a late result is waited for.
 const LATE: Duration = Duration::from_mins(10);
@@ -27,6 +31,9 @@ pub(super) struct Open {
     pub is_late: bool,
     pub callers: Vec<Caller>,
     pub tool_call: Option<String>,
+    /// Who wanted it, if that was anybody but us.
+    pub by: Option<By>,
+    pub undoes: Option<String>,
 }
 
 pub(super) struct Caller {
@@ -90,7 +97,9 @@ impl Machine {
             elapsed_ms: u64::try_from(elapsed).unwrap_or_default(),
             late: open.is_late,
             keep: self.keep(&open).filter(|keep| *keep != open.keep),
+            inverse: self.inverse(&open, response),
         };
+        let note = self.note_for(&open);
         let noted = self.note(fact);
         if noted == Some(Noted::Full) {
             self.tell_full(&open.window);
@@ -113,7 +122,7 @@ impl Machine {
         }
         for caller in open.callers {
             let (window, response) = (window.clone(), response.clone());
-            let answer = Answer::Said { window, kind, response };
+            let answer = Answer::Said { window, kind, response, note: note.clone() };
             let safe = kind == Kind::Command;
             self.effects.push(Effect::Reply { call: caller.call, answer, safe });
         }
@@ -161,6 +170,7 @@ impl Machine {
         for request in due {
             self.overdue(&request);
         }
+        self.hands_due();
         self.advance_due();
         let behind = self.live.iter().filter(|(_, live)| live.behind.is_some());
         let behind: Vec<String> = behind.map(|(window, _)| window.clone()).collect();
@@ -246,6 +256,17 @@ impl Machine {
         let Asked::Command { command, .. } = &open.asked else { return None };
         let manifest = self.asked(open).filter(|_| open.is_command())?.manifest()?;
         manifest.command(command).map(|command| command.keep)
+    }
+
+    /// What takes back a command that was carried out.
+    fn inverse(&mut self, open: &Open, response: &Response) -> Option<Inverse> {
+        let Asked::Command { command, params } = &open.asked else { return None };
+        if response.error.is_some() || response.kind != Some(Kind::Command) {
+            return None;
+        }
+        let manifest = self.asked(open).filter(|_| open.is_command())?.manifest()?;
+        let result = response.value.as_ref().unwrap_or(&Value::Null);
+        manifest.inverse(command, params.as_ref(), result)
     }
 
     /// Notes what does not look as its app has said.

@@ -150,12 +150,27 @@ impl Relay {
             Wish::Answered { connection, request, window, response } => {
                 Input::Answered { connection, request, window, response }
             }
-            Wish::Changed { connection, window, monitor, keys } => {
-                Input::Changed { connection, window, monitor, keys }
+            Wish::Changed { connection, window, monitor, keys, by_person } => {
+                Input::Changed { connection, window, monitor, keys, by_person }
             }
             Wish::Call { called, reply } => {
                 self.callers.insert(called.call, reply);
                 Input::Called(called)
+            }
+            Wish::Touched { connection, window, monitor } => {
+                Input::Touched { connection, window, monitor }
+            }
+            Wish::Hands { wish, reply } => {
+                self.callers.extend(wish.call.zip(reply));
+                Input::Hands(wish)
+            }
+            Wish::Await { call, window, attended, reply } => {
+                self.callers.insert(call, reply);
+                Input::Awaited { call, window, monitor: None, attended }
+            }
+            Wish::Undo { undo, reply } => {
+                self.callers.insert(undo.call, reply);
+                Input::Undo(undo)
             }
             Wish::Abandon(call) => {
                 self.callers.remove(&call);
@@ -169,7 +184,12 @@ impl Relay {
     fn heard(&mut self, entries: &[Arc<Entry>]) {
         let read = self.read;
         for entry in entries.iter().filter(|entry| entry.seq > read) {
-            if let Some(event) = event(&entry.fact, self.machine.record()) {
+            if let Fact::App(fact) = &entry.fact
+                && matches!(**fact, AppFact::Interaction { .. })
+            {
+                self.step(Input::Told((**fact).clone()));
+            }
+            for event in events(&entry.fact, self.machine.record()) {
                 self.step(Input::Window(event));
             }
         }
@@ -321,13 +341,25 @@ async fn fold(
             match &entry.fact {
                 Fact::App(fact) => drop(record.apply(fact)),
                 fact => {
-                    if let Some(event) = event(fact, &record) {
+                    for event in events(fact, &record) {
                         record.seen(&event);
                     }
                 }
             }
         }
     }
+}
+
+/// What a fact says of windows, as far as apps and hands go.
+fn events(fact: &Fact, record: &Record) -> Vec<WindowEvent> {
+    let driven = match fact {
+        Fact::WindowChanged { window, change, by } if change.drives(by) => {
+            Some(WindowEvent::Driven { window: window.clone() })
+        }
+        Fact::TurnEnded(_) => Some(WindowEvent::TurnEnded),
+        _ => None,
+    };
+    driven.into_iter().chain(event(fact, record)).collect()
 }
 
 /// What a fact says of a window to the apps in it.

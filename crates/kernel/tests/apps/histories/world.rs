@@ -6,16 +6,19 @@ use std::{
 };
 
 use jiff::Timestamp;
-use kernel::apps::{
-    AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, Response,
-    protocol::{
-        Answer, CallId, Called, Connection, Effect, Input, Limits, Machine, Outgoing, Record,
-        WindowEvent,
+use kernel::{
+    apps::{
+        AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, Response,
+        protocol::{
+            Answer, CallId, Called, Connection, Effect, HandsWish, Input, Limits, Machine,
+            Outgoing, Record, WindowEvent,
+        },
     },
+    windows::{By, Hands},
 };
 use serde_json::json;
 
-use super::{Act, COMMANDS, FORGETFUL, Mood, PAGES};
+use super::{Act, COMMANDS, FORGETFUL, Mood, PAGES, WINDOW};
 use crate::support::{Kept, counter, frame, rebuilt};
 
 /// An app: it remembers everything that it was told, by the name of the command.
@@ -64,6 +67,8 @@ pub struct World {
     /// were carried out.
     called: BTreeMap<CallId, u64>,
     pub acknowledged: Vec<u64>,
+    /// Whether the window is in the person's hands, by what is recorded.
+    taken: bool,
 }
 
 impl World {
@@ -81,8 +86,9 @@ impl World {
             waiting: Vec::new(),
             called: BTreeMap::new(),
             acknowledged: Vec::new(),
+            taken: false,
         };
-        let window = "monitor-0/dock".to_owned();
+        let window = WINDOW.to_owned();
         let event = WindowEvent::Opened { window, shown: frame("/api/apps/counter/index.html") };
         world.kept.push(Kept::Window(event.clone()));
         world.step(Input::Window(event));
@@ -113,7 +119,44 @@ impl World {
             Act::Query => drop(self.call(Asked::Query { state_key: "cells".into() })),
             Act::Wait(milliseconds) => self.wait(milliseconds),
             Act::Restart => self.restart(),
+            Act::Touch(page) => self.touch(page),
+            Act::Edit(page) => {
+                if let Some(connection) = self.pages[page].connection.map(Connection) {
+                    let (window, keys) = ("dock".to_owned(), vec!["cells".to_owned()]);
+                    let (monitor, by_person) = (None, true);
+                    self.step(Input::Changed { connection, window, monitor, keys, by_person });
+                }
+            }
+            Act::HandBack => {
+                let (window, to) = ("dock".to_owned(), Hands::Agent);
+                self.step(Input::Hands(HandsWish { call: None, window, monitor: None, to }));
+                assert!(!self.is_taken(), "what was handed back is still held");
+            }
+            Act::Want => {
+                let call = CallId(self.next());
+                self.waiting.push(call);
+                let (window, attended) = ("dock".to_owned(), true);
+                self.step(Input::Awaited { call, window, monitor: None, attended });
+            }
+            Act::EndTurn => {
+                self.unsaved.push(Kept::Window(WindowEvent::TurnEnded));
+                self.step(Input::Window(WindowEvent::TurnEnded));
+            }
         }
+    }
+
+    /// Takes the window from an agent that has done something in this turn, and from nobody else.
+    fn touch(&mut self, page: usize) {
+        let Some(connection) = self.pages[page].connection.map(Connection) else { return };
+        let past = self.machine.record().window(WINDOW).unwrap().clone();
+        self.step(Input::Touched { connection, window: "dock".into(), monitor: None });
+        if past.driven || past.hands == Hands::Person {
+            assert!(self.is_taken(), "a touch has not taken what an agent drives");
+        }
+    }
+
+    pub fn is_taken(&self) -> bool {
+        self.machine.record().window(WINDOW).unwrap().hands == Hands::Person
     }
 
     fn next(&mut self) -> u64 {
@@ -221,7 +264,19 @@ impl World {
         self.waiting.push(call);
         let (window, cause) = ("dock".to_owned(), Cause::Tool);
         let (monitor, key, tool_call) = (None, None, None);
-        self.step(Input::Called(Called { call, window, monitor, asked, key, cause, tool_call }));
+        let (by, attended, undoes) = (By::Agent, true, None);
+        self.step(Input::Called(Called {
+            call,
+            window,
+            monitor,
+            asked,
+            key,
+            cause,
+            tool_call,
+            by,
+            attended,
+            undoes,
+        }));
         call
     }
 
@@ -260,6 +315,7 @@ impl World {
         let (machine, effects) =
             Machine::resume(record, chance(u128::from(self.next()) << 64), self.now);
         self.machine = machine;
+        self.taken = self.is_taken();
         self.waiting.clear();
         for page in &mut self.pages {
             page.connection = None;
@@ -277,8 +333,17 @@ impl World {
     fn carry_out(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Record(fact) => self.unsaved.push(Kept::App(fact)),
+                Effect::Record(fact) => {
+                    match &fact {
+                        AppFact::HandsTaken { .. } => self.taken = true,
+                        AppFact::HandsBack { .. } => self.taken = false,
+                        _ => (),
+                    }
+                    self.unsaved.push(Kept::App(fact));
+                }
                 Effect::Send { connection: Connection(to), request, safe } => {
+                    let is_new = request.asked.is_command() && !request.is_replay();
+                    assert!(!is_new || !self.taken, "{request:?} is sent to what a person holds");
                     if safe && !self.unsaved.is_empty() {
                         self.held.push(Held::Request(to, request));
                     } else {
@@ -312,7 +377,7 @@ impl World {
                 self.acknowledged.extend(self.called.get(&call));
             }
             Answer::Refused(text) => assert!(!text.is_empty()),
-            Answer::Said { .. } | Answer::Open { .. } => (),
+            Answer::Said { .. } | Answer::Open { .. } | Answer::Free { .. } => (),
         }
     }
 
