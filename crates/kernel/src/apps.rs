@@ -1,6 +1,8 @@
 //! What is open in each session that is in memory: its windows, and the apps in them.
 
 mod fact;
+mod news;
+mod past;
 pub mod protocol;
 pub mod schema;
 mod service;
@@ -17,7 +19,9 @@ use std::{
 pub use fact::{
     AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, OwnerReason, Response,
 };
-pub use service::{AppCall, Attendance, Line, Word};
+pub use news::{Level, News, Remark, Telling};
+pub use past::Traffic;
+pub use service::{AppCall, Attendance, Line, Observed, Word};
 
 use self::service::{Wish, Wishes};
 use crate::{

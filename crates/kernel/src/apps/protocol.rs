@@ -9,8 +9,10 @@ mod lookup;
 mod manifest;
 mod readiness;
 mod record;
+mod remarks;
 mod replay;
 mod replies;
+mod standing;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,12 +23,13 @@ use std::{
 use jiff::Timestamp;
 
 use self::{calls::Waiting, manifest::Manifest, replay::Behind, replies::Open};
-use crate::apps::{AppFact, Asked, Cause, FailedReason, Kind, Response};
+use crate::apps::{AppFact, Asked, Cause, FailedReason, Kind, Remark, Response, Telling};
 
 pub use self::{
     journal::{Limits, Noted},
     manifest::PATIENCE,
     record::{Record, Shown, WindowEvent},
+    standing::{Loaded, Readiness, Standing},
 };
 
 /// Somebody who shows the windows of a session.
@@ -73,6 +76,13 @@ pub enum Input {
         window: Option<String>,
         response: Response,
     },
+    /// An app says something of itself, unasked.
+    Remarked {
+        connection: Connection,
+        window: String,
+        monitor: Option<String>,
+        remark: Remark,
+    },
     Called(Called),
     /// Whoever made the call does not wait any longer.
     Abandoned(CallId),
@@ -117,6 +127,13 @@ pub enum Effect {
     },
     /// Something that the session should know.
     Tell(Notice),
+    /// Something that is heard by whoever listens just now.
+    News {
+        window: String,
+        what: Telling,
+        /// What a model calls the call that it is about.
+        tool_call: Option<String>,
+    },
     /// Something that somebody may want to read in the logs of the server.
     Warn(String),
 }
@@ -266,6 +283,9 @@ impl Machine {
             }
             Input::Answered { connection, request, window, response } => {
                 self.answered(connection, &request, window.as_deref(), &response);
+            }
+            Input::Remarked { connection, window, monitor, remark } => {
+                self.remarked(connection, &window, monitor.as_deref(), remark);
             }
             Input::Called(called) => self.called(called),
             Input::Abandoned(call) => self.abandoned(call),

@@ -3,6 +3,7 @@
 //! One task for a session, while somebody shows its windows or waits for an app. It owns the machine,
 //! stores what the machine wants recorded, and holds back what must not be said before that is safe.
 
+mod gazette;
 mod relay;
 mod saving;
 
@@ -10,9 +11,9 @@ use std::{fmt, sync::Arc};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::protocol::{Answer, CallId, Called, Connection, Outgoing};
+use super::protocol::{Answer, CallId, Called, Connection, Outgoing, Standing};
 use crate::{
-    apps::{Apps, Asked, Cause, Response, texts},
+    apps::{Apps, Asked, Cause, News, Remark, Response, texts},
     host::{Host, OpenError},
     update::{Entry, SessionId},
 };
@@ -60,6 +61,12 @@ impl Attendance {
         self.say(Wish::Answered { connection, request, window, response });
     }
 
+    /// An app has said something of itself, unasked.
+    pub fn remarked(&self, window: String, monitor: Option<String>, remark: Remark) {
+        let connection = self.connection;
+        self.say(Wish::Remarked { connection, window, monitor, remark });
+    }
+
     fn say(&self, wish: Wish) {
         self.apps.tell(self.session, wish);
     }
@@ -69,6 +76,14 @@ impl Drop for Attendance {
     fn drop(&mut self) {
         self.say(Wish::Leave(self.connection));
     }
+}
+
+/// The app in a window as it is seen from here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    pub standing: Standing,
+    /// What was told lately and is in no log, oldest first.
+    pub news: Vec<Arc<News>>,
 }
 
 /// What somebody wants of an app.
@@ -117,6 +132,18 @@ pub(super) enum Wish {
         window: Option<String>,
         response: Response,
     },
+    Remarked {
+        connection: Connection,
+        window: String,
+        monitor: Option<String>,
+        remark: Remark,
+    },
+    /// How things stand with the app in a window.
+    Observe {
+        window: String,
+        monitor: Option<String>,
+        reply: oneshot::Sender<Result<Observed, String>>,
+    },
     Call {
         called: Called,
         reply: oneshot::Sender<Answer>,
@@ -157,6 +184,20 @@ impl Host {
         self.relay(session, Wish::Call { called, reply });
         let lost = || Answer::Refused(texts::unrecorded("the session ended meanwhile"));
         Ok(answer.await.unwrap_or_else(|_| lost()))
+    }
+
+    /// How things stand with the app in a window; or in words why there is none.
+    pub async fn observe_app(
+        self: &Arc<Self>,
+        session: SessionId,
+        window: String,
+        monitor: Option<String>,
+    ) -> Result<Result<Observed, String>, OpenError> {
+        self.roster.get(session).ok_or(OpenError::Unknown(session))?;
+        let (reply, observed) = oneshot::channel();
+        self.relay(session, Wish::Observe { window, monitor, reply });
+        // It goes without an answer only with its session.
+        observed.await.map_err(|_| OpenError::Unknown(session))
     }
 
     /// Says something to the task of a session, which is begun if there is none.

@@ -260,7 +260,7 @@ impl World {
                     self.waiting.remove(place.unwrap_or_else(|| panic!("two replies: {answer:?}")));
                     assert!(!matches!(answer, Answer::Refused(text) if text.is_empty()));
                 }
-                Effect::Tell(_) | Effect::Warn(_) => (),
+                Effect::Tell(_) | Effect::News { .. } | Effect::Warn(_) => (),
             }
         }
     }

@@ -9,3 +9,5 @@ mod owning;
 mod replaying;
 mod serving;
 mod support;
+mod telling;
+mod watching;

@@ -22,9 +22,9 @@ use tokio::sync::mpsc;
 use crate::support::counter;
 
 /// A page that shows the windows of a session, played by the test.
-struct Tab {
-    requests: mpsc::UnboundedReceiver<Outgoing>,
-    seat: Attendance,
+pub struct Tab {
+    pub requests: mpsc::UnboundedReceiver<Outgoing>,
+    pub seat: Attendance,
 }
 
 struct Wire {
@@ -51,19 +51,19 @@ impl Line for Wire {
 }
 
 impl Tab {
-    fn open(world: &World, host: &Arc<Host>, session: SessionId) -> Self {
+    pub fn open(world: &World, host: &Arc<Host>, session: SessionId) -> Self {
         let (sender, requests) = mpsc::unbounded_channel();
         let store = world.store.clone();
         let wire = Arc::new(Wire { requests: sender, store, session });
         Self { requests, seat: host.attend(session, wire).unwrap() }
     }
 
-    async fn asked(&mut self) -> Outgoing {
+    pub async fn asked(&mut self) -> Outgoing {
         self.requests.recv().await.unwrap()
     }
 
     /// Loads the app, and says what it can do.
-    async fn load(&mut self, instance: &str) {
+    pub async fn load(&mut self, instance: &str) {
         self.seat.ready("dock".into(), None, Some(instance.into()));
         let asked = self.asked().await;
         assert_eq!(asked.asked, Asked::Manifest);
@@ -74,22 +74,22 @@ impl Tab {
         self.seat.answered(asked.request.clone(), Some(asked.window.clone()), response);
     }
 
-    async fn done(&mut self, result: Value) -> Asked {
+    pub async fn done(&mut self, result: Value) -> Asked {
         let asked = self.asked().await;
         self.answer(&asked, Response::of(asked.asked.kind(), Some(result)));
         asked.asked
     }
 }
 
-fn add(n: u32) -> Asked {
+pub fn add(n: u32) -> Asked {
     Asked::Command { command: "add".into(), params: Some(json!({ "n": n })) }
 }
 
-fn cells() -> Asked {
+pub fn cells() -> Asked {
     Asked::Query { state_key: "cells".into() }
 }
 
-async fn ask(host: &Arc<Host>, session: SessionId, asked: Asked) -> Result<String, String> {
+pub async fn ask(host: &Arc<Host>, session: SessionId, asked: Asked) -> Result<String, String> {
     match host.ask_app(session, AppCall::new("dock", asked)).await.unwrap() {
         Answer::Said { kind, response, .. } => texts::result(kind, &response),
         Answer::Refused(text) => Err(text),
@@ -97,7 +97,7 @@ async fn ask(host: &Arc<Host>, session: SessionId, asked: Asked) -> Result<Strin
     }
 }
 
-async fn docked(host: &Host) -> SessionId {
+pub async fn docked(host: &Host) -> SessionId {
     let session = host.create("/".as_ref(), "test", "").await.unwrap();
     let data = json!("/api/apps/counter/index.html");
     let opening = Opening::new("dock", "Dock", Content { renderer: Renderer::Iframe, data });

@@ -5,8 +5,9 @@ use std::{sync::Arc, time::Duration};
 use jiff::Timestamp;
 
 use super::{
-    Answer, CallId, Connection, Effect, Machine, Noted, Registered, Told, lookup::is_named,
-    manifest::Manifest,
+    Answer, CallId, Connection, Effect, Machine, Noted, Registered, Told,
+    lookup::is_named,
+    manifest::{MOST_PATIENCE, Manifest},
 };
 use crate::apps::{AppFact, Asked, Cause, FailedReason, Keep, Kind, Response, texts};
 
@@ -20,6 +21,8 @@ pub(super) struct Open {
     pub asked: Asked,
     pub cause: Cause,
     pub sent: Timestamp,
+    /// When anything was last heard of it.
+    pub heard: Timestamp,
     pub patience: Duration,
     /// Whether it is kept, as far as that was known.
     pub keep: Keep,
@@ -37,7 +40,7 @@ pub(super) struct Caller {
 impl Open {
     /// When something has to be done about it.
     pub fn until(&self) -> Timestamp {
-        let over = self.sent + self.patience;
+        let over = self.over();
         if !self.is_late {
             return over;
         }
@@ -50,7 +53,12 @@ impl Open {
     }
 
     fn is_gone(&self, now: Timestamp) -> bool {
-        self.sent + self.patience + LATE <= now
+        self.over() + LATE <= now
+    }
+
+    /// When it has taken too long: so long without a word, and ten minutes whatever it says.
+    fn over(&self) -> Timestamp {
+        (self.heard + self.patience).min(self.sent + MOST_PATIENCE)
     }
 }
 
@@ -72,8 +80,9 @@ impl Machine {
             }
             Some(_) => return self.accept(request, response),
         };
+        let window = self.meant(request, window);
         let (connection, request) = (connection.to_string(), Some(request.to_owned()));
-        self.note(AppFact::Rejected { connection, request, why: why.to_owned() });
+        self.note(AppFact::Rejected { connection, request, window, why: why.to_owned() });
     }
 
     fn accept(&mut self, request: &str, response: &Response) {
@@ -101,7 +110,7 @@ impl Machine {
                 let failure = texts::result(Kind::Command, response).err();
                 self.stepped(request, &open.window, failure);
             }
-            _ => self.wonder(&open, response),
+            _ => self.wonder(request, &open, response),
         }
         let (kind, window) = (open.asked.kind(), open.window.clone());
         if open.is_late {
@@ -197,7 +206,7 @@ impl Machine {
         let mut odd = Vec::new();
         let read = value.and_then(|value| Manifest::read(value, &mut odd));
         for odd in odd {
-            self.warn(format!("the app in {}: {odd}", open.window));
+            self.wonder_at(&open.window, Some(request), odd);
         }
         let Some(app) = self.asked(open) else { return };
         match read {
@@ -232,7 +241,7 @@ impl Machine {
     }
 
     /// Notes what does not look as its app has said.
-    fn wonder(&mut self, open: &Open, response: &Response) {
+    fn wonder(&mut self, request: &str, open: &Open, response: &Response) {
         let name = match &open.asked {
             Asked::Query { state_key } => state_key,
             Asked::Command { command, .. } => command,
@@ -244,7 +253,8 @@ impl Machine {
             return;
         };
         for (place, what) in manifest.oddities(open.asked.kind(), name, value) {
-            self.warn(format!("`{name}` of the app in {} at `{place}`: {what}", open.window));
+            let what = format!("`{name}` at `{place}`: {what}");
+            self.wonder_at(&open.window, Some(request), what);
         }
     }
 
