@@ -7,6 +7,7 @@ import { docs } from './docs';
 import { errors } from './errors';
 import { find } from './find';
 import { frames } from './frames';
+import { inspector } from './inspector';
 import { models } from './models';
 import { navigation } from './navigation';
 import { news } from './news';
@@ -32,6 +33,7 @@ export const en = {
   forms,
   frames,
   help,
+  inspector,
   log,
   models,
   modes,
