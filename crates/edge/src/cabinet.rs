@@ -4,7 +4,7 @@ pub mod cellar;
 mod fetch;
 pub mod gate;
 mod keeping;
-mod launch;
+pub mod launch;
 pub mod lease;
 pub mod routes;
 mod site;

@@ -2,6 +2,7 @@
 
 mod frames;
 mod hands;
+mod inspect;
 
 use std::sync::Arc;
 
@@ -27,8 +28,11 @@ use crate::{
 use frames::{Change, NewWindow, Shown, Windows};
 
 pub fn routes() -> OpenApiRouter<Arc<App>> {
-    let own = OpenApiRouter::new().routes(routes!(list, open)).routes(routes!(change, close));
-    own.merge(hands::routes())
+    OpenApiRouter::new()
+        .routes(routes!(list, open))
+        .routes(routes!(change, close))
+        .merge(hands::routes())
+        .merge(inspect::routes())
 }
 
 #[derive(Deserialize, IntoParams)]

@@ -3,7 +3,9 @@
 mod fact;
 pub mod history;
 pub mod names;
+mod news;
 mod offers;
+mod past;
 pub mod protocol;
 pub mod schema;
 mod service;
@@ -21,8 +23,10 @@ pub use fact::{
     AppFact, AppRequest, Asked, BackReason, Cause, FailedReason, Inverse, Keep, Kind, OwnerReason,
     Response,
 };
+pub use news::{Level, News, Remark, Telling};
 pub use offers::{Abilities, Ability, Offers, Touched};
-pub use service::{AppCall, Attendance, Line, Undoing, Word};
+pub use past::Traffic;
+pub use service::{AppCall, Attendance, Line, Observed, Undoing, Word};
 
 use tokio::sync::{broadcast, watch};
 

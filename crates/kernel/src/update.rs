@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     approvals::Mode,
-    apps::AppFact,
+    apps::{AppFact, News},
     budget::Standing,
     feed::Following,
     outputs::Embed,
@@ -354,6 +354,8 @@ pub enum Signal {
         attempts: u32,
         wait: Duration,
     },
+    /// What is heard of an app and not kept.
+    App(Arc<News>),
     /// A budget has just come near its end, or to it.
     NearBudget(Standing),
     /// Whoever shows the session should load their page anew.

@@ -279,6 +279,7 @@ fn every_app_fact(window: &str) -> [AppFact; 17] {
         AppFact::Rejected {
             connection: connection(),
             request: Some(request()),
+            window: Some(window()),
             why: "not yours".into(),
         },
         AppFact::Replay { window: window(), from: 0, to: 3, failed: 1 },

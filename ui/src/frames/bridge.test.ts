@@ -54,6 +54,27 @@ describe('between the server and the apps', () => {
     ]);
   });
 
+  test('what an app says of itself goes along, as far as it is its own to say', () => {
+    const { bridge, sent } = mounted();
+    bridge.request('r1', DOCK, { kind: 'command', command: 'load' });
+    bridge.heard(DOCK, { type: 'yaar:app-progress', of: 'r1', done: 1, total: 4, note: 'rows' });
+    bridge.heard(DOCK, { type: 'yaar:app-progress', of: 'r1', done: 2, total: '4', note: 7 });
+    bridge.heard(DOCK, { type: 'yaar:app-progress', of: 'r9', done: 1 });
+    bridge.heard('monitor-0/other', { type: 'yaar:app-progress', of: 'r1', done: 1 });
+    bridge.heard(DOCK, { type: 'yaar:app-state-changed', stateKeys: ['cells', 5] });
+    bridge.heard(DOCK, { type: 'yaar:console', level: 'warn', args: ['a', 'x'.repeat(9000)], timestamp: 1 });
+    bridge.heard(DOCK, { type: 'yaar:app-command-response', requestId: 'r1', result: 1 });
+    bridge.heard(DOCK, { type: 'yaar:app-progress', of: 'r1', done: 4 });
+    const windowId = DOCK;
+    expect(sent).toEqual([
+      { type: 'APP_PROTOCOL_PROGRESS', windowId, requestId: 'r1', done: 1, total: 4, note: 'rows' },
+      { type: 'APP_PROTOCOL_PROGRESS', windowId, requestId: 'r1', done: 2 },
+      { type: 'APP_PROTOCOL_STATE_CHANGED', windowId, stateKeys: ['cells'] },
+      { type: 'APP_PROTOCOL_CONSOLE', windowId, level: 'warn', args: ['a', 'x'.repeat(4000)] },
+      response('r1', DOCK, { kind: 'command', result: 1 }),
+    ]);
+  });
+
   test('what cannot be delivered is answered with the reason', () => {
     const { bridge, sent } = begin('monitor-0/text');
     bridge.request('a', 'monitor-0/text', { kind: 'manifest' });

@@ -26,6 +26,10 @@ const ANSWERS: Record<string, { kind: AppRequest['kind']; field: 'manifest' | 'd
   'yaar:app-command-response': { kind: 'command', field: 'result' },
 };
 
+/** How many words an app may say at once of itself, and how long each. */
+const MOST = 100;
+const LONGEST = 4000;
+
 export class Bridge {
   private frames = new Map<string, Mounted>();
   private asked = new Map<string, Asked>();
@@ -97,7 +101,9 @@ export class Bridge {
     const { type } = fields;
     if (type === 'yaar:app-ready') return this.registered(key, fields.instance);
     if (type === 'yaar:app-interaction') return this.interacted(key, fields);
+    if (type === 'yaar:app-progress') return this.stepped(key, fields);
     if (type === 'yaar:app-state-changed') return this.changed(key, fields);
+    if (type === 'yaar:console') return this.printed(key, fields);
     if (typeof type === 'string' && type.startsWith('yaar:app-')) this.answered(key, type, fields);
   }
 
@@ -128,9 +134,24 @@ export class Bridge {
   }
 
   private changed(windowId: string, { stateKeys: keys, byPerson }: Record<string, unknown>) {
-    const stateKeys = Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
+    const stateKeys = texts(keys);
     const more = byPerson === true ? { byPerson } : {};
-    if (stateKeys.length > 0) this.send({ type: 'APP_PROTOCOL_STATE_CHANGED', windowId, stateKeys, ...more });
+    if (stateKeys.length > 0) this.remark('STATE_CHANGED', windowId, { stateKeys, ...more });
+  }
+
+  /** Only what was asked of this window can be under way in it. */
+  private stepped(key: string, { of, done, total, note }: Record<string, unknown>) {
+    if (typeof of !== 'string' || this.asked.get(of)?.key !== key || typeof done !== 'number') return;
+    const more = { ...(typeof total === 'number' ? { total } : {}), ...(typeof note === 'string' ? { note } : {}) };
+    this.remark('PROGRESS', key, { requestId: of, done, ...more });
+  }
+
+  private printed(key: string, { level, args }: Record<string, unknown>) {
+    this.remark('CONSOLE', key, { level: String(level), args: texts(args) });
+  }
+
+  private remark(what: string, windowId: string, fields: object) {
+    this.send({ type: `APP_PROTOCOL_${what}`, windowId, ...fields });
   }
 
   private answered(key: string, type: string, fields: Record<string, unknown>) {
@@ -154,6 +175,12 @@ export class Bridge {
   private respond(requestId: string, windowId: string, response: object) {
     this.send({ type: 'APP_PROTOCOL_RESPONSE', requestId, windowId, response });
   }
+}
+
+/** Of a list, what is text; and of that no more than anybody reads. */
+function texts(all: unknown): string[] {
+  if (!Array.isArray(all)) return [];
+  return all.filter((it) => typeof it === 'string').map((it) => it.slice(0, LONGEST)).slice(0, MOST);
 }
 
 function fieldsOf(message: unknown): Record<string, unknown> {

@@ -1,4 +1,5 @@
 // The windows of a session as the server tells of them: plain data, changed by one action after another.
+import type { Trace } from '../inspector/traffic';
 
 export type Renderer = 'markdown' | 'html' | 'text' | 'table' | 'image' | 'iframe';
 
@@ -41,7 +42,13 @@ export type DesktopFrame =
   | { type: 'CONNECTION_STATUS'; status: string; sessionId: string; windows?: number }
   | { type: 'ACTIONS'; actions: Action[]; monitorId?: string }
   | ({ type: 'APP_PROTOCOL_REQUEST'; requestId: string; windowId: string; request: AppRequest } & About)
+  | ({ type: 'APP_PROTOCOL_PROGRESS'; windowId: string; monitorId?: string; requestId: string } & Step)
+  | { type: 'APP_PROTOCOL_INSPECTING'; windowId?: string }
+  | { type: 'APP_PROTOCOL_TRACE'; entries: Trace[] }
   | { type: 'ERROR'; error: string };
+
+/** How far a command is, or that there is nothing more to tell. */
+export type Step = { done: number; total?: number; note?: string; ended?: false } | { ended: true };
 
 export type AppRequest =
   | { kind: 'manifest' }

@@ -6,6 +6,8 @@ use kernel::{update::SessionId, windows::Bounds};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::traffic::Trace;
+
 /// Who speaks, for clients that tell agents apart: a session has one.
 pub const AGENT: &str = "agent";
 
@@ -35,6 +37,22 @@ pub enum Frame<'a> {
         instance: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         position: Option<u64>,
+    },
+    /// How far a command of the app in a window is. Ours, as are the next two.
+    AppProtocolProgress {
+        request_id: &'a str,
+        window_id: &'a str,
+        monitor_id: &'a str,
+        #[serde(flatten)]
+        step: Step<'a>,
+    },
+    /// Whose app is inspected from now on.
+    AppProtocolInspecting {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        window_id: Option<&'a str>,
+    },
+    AppProtocolTrace {
+        entries: Vec<Trace<'a>>,
     },
     AgentThinking {
         content: &'a str,
@@ -73,6 +91,22 @@ pub enum Frame<'a> {
         cancel_text: &'static str,
         permission_options: PermissionOptions<'a>,
         agent_id: &'static str,
+    },
+}
+
+/// How far it is, or that there is nothing more to tell.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Step<'a> {
+    To {
+        done: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        total: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        note: Option<&'a str>,
+    },
+    Ended {
+        ended: bool,
     },
 }
 

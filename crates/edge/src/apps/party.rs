@@ -178,6 +178,15 @@ impl Party {
         }
     }
 
+    /// Tells all that is said to and by the app in a window from now on; or no longer.
+    pub(super) fn inspect(&mut self, window: Option<String>) {
+        let window_id = window.as_deref();
+        self.out.answer(&Frame::AppProtocolInspecting { window_id });
+        if let Some(joined) = &mut self.joined {
+            joined.teller.inspects = window;
+        }
+    }
+
     /// Its place among those who show the windows of its session.
     pub(super) fn attendance(&self) -> Option<&Attendance> {
         self.joined.as_ref().map(|joined| &joined.attendance)
@@ -234,7 +243,7 @@ impl Party {
 fn past(teller: &mut Teller, entry: &Entry, out: &mut Outgoing) {
     // A question is asked once; those still open are asked again by whoever comes again.
     if !matches!(entry.fact, Fact::Asked(_)) {
-        teller.fact(&entry.fact, &mut |frame| out.tell(frame));
+        teller.entry(entry, &mut |frame| out.tell(frame));
     }
 }
 

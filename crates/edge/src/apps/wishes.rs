@@ -28,6 +28,8 @@ use crate::frames::allowance::Allowance;
 const TURNS: (f64, f64) = (10.0, 1.0 / 3.0);
 /// What begins no turn costs less.
 const NOTES: (f64, f64) = (30.0, 1.0);
+/// What all apps of a page may say of themselves; more is left out.
+const REMARKS: (f64, f64) = (400.0, 100.0);
 /// How much an app may say at once.
 const WORDS_BYTES: usize = 64 << 10;
 /// Who answers a question, for a person.
@@ -45,11 +47,6 @@ pub async fn obey(party: &mut Party, wish: Wish) {
             let (monitor, seat) = (party.monitor(), party.attendance());
             seat.map(|it| it.ready_after(window, monitor, instance, replayed)).ok_or_else(nobody)
         }
-        Wish::Changed { window, keys, by_person } => {
-            let monitor = party.monitor();
-            let attendance = party.attendance().ok_or_else(nobody);
-            attendance.map(|it| it.changed(window, monitor, keys, by_person))
-        }
         Wish::Answer { request, window, response } => {
             party.attendance().map(|it| it.answered(request, window, response)).ok_or_else(nobody)
         }
@@ -61,6 +58,14 @@ pub async fn obey(party: &mut Party, wish: Wish) {
             let monitor = party.monitor();
             party.attendance().map(|it| it.hand(window, monitor, to)).ok_or_else(nobody)
         }
+        Wish::Remark { window, remark } => {
+            if may_remark(party) {
+                let monitor = party.monitor();
+                party.attendance().map(|it| it.remarked(window, monitor, remark));
+            }
+            Ok(())
+        }
+        Wish::Inspect { window } => inspect(party, session, window).await,
         Wish::Say { key, window, text } => say(party, session, key, window, text).await,
         Wish::Tell { window, words } => tell(party, session, &window, words).await,
         Wish::Touch(touches) => {
@@ -83,6 +88,30 @@ pub async fn obey(party: &mut Party, wish: Wish) {
 
 fn nobody() -> String {
     "no session was joined".to_owned()
+}
+
+fn may_remark(party: &mut Party) -> bool {
+    let now = party.app.host.ports.clock.now();
+    let full = || Allowance::of(REMARKS.0, REMARKS.1, now);
+    party.allowances.entry("remarks".to_owned()).or_insert_with(full).spend(now)
+}
+
+async fn inspect(
+    party: &mut Party,
+    session: SessionId,
+    window: Option<String>,
+) -> Result<(), String> {
+    let key = match window {
+        Some(name) => {
+            let windows = party.app.host.windows(session).await.map_err(|it| it.to_string())?;
+            let monitor = party.monitor();
+            let found = windows.find(&name, monitor.as_deref()).map_err(|it| it.to_string())?;
+            Some(found.window.key())
+        }
+        None => None,
+    };
+    party.inspect(key);
+    Ok(())
 }
 
 async fn say(

@@ -273,6 +273,8 @@ fn passing(session: SessionId, after: Seq, at: Timestamp, signal: &Signal) -> Ve
         }
         // This socket's clients see a call when it is whole.
         Signal::Calling { .. } => Vec::new(),
+        // Said in the dialect of apps.
+        Signal::App(_) => Vec::new(),
         Signal::Retrying { reason, attempt, attempts, wait } => {
             let seconds = wait.as_secs_f64();
             let message =

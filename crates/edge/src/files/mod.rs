@@ -95,9 +95,10 @@ impl Disk {
     }
 }
 
-/// A file that the person names, who may read everything but our own secrets.
-pub fn for_the_person(disk: &Disk, path: &str) -> Result<cap_std::fs::File, ApiError> {
-    let found = disk.find(&disk.everything, path).map_err(|error| serving::explain(&error))?;
+/// A file that somebody names, within what they may read.
+pub fn named(disk: &Disk, reach: Reach, path: &str) -> Result<cap_std::fs::File, ApiError> {
+    let roots = if reach == Reach::Everything { &disk.everything } else { &disk.shared };
+    let found = disk.find(roots, path).map_err(|error| serving::explain(&error))?;
     let outside = || ApiError::forbidden("Access denied: path not in allowed directories");
     let opened = found.ok_or_else(outside)?.file();
     opened.map(|(file, _)| file).map_err(|error| serving::explain(&error))

@@ -11,7 +11,7 @@ use kernel::{
     apps::{
         BackReason, Undoing,
         history::{Came, Commanded, Happened, What, Who},
-        protocol::{Answer, Standing},
+        protocol::{Answer, Reversal},
         texts,
     },
     windows::{By, Hands, Named},
@@ -253,10 +253,10 @@ impl Command {
         };
         let params = params.map(|params: Value| texts::cut(params.to_string(), PARAMS_CHARS));
         let undo = undo.map(|standing| match standing {
-            Standing::Undoable => "can",
-            Standing::Undone => "undone",
-            Standing::Covered => "covered",
-            Standing::Passed => "passed",
+            Reversal::Undoable => "can",
+            Reversal::Undone => "undone",
+            Reversal::Covered => "covered",
+            Reversal::Passed => "passed",
         });
         Self { request, name, params, came, error, undoes, undo }
     }

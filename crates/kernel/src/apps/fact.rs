@@ -56,6 +56,9 @@ pub enum AppFact {
         connection: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request: Option<String>,
+        /// Where that can be known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        window: Option<String>,
         why: String,
     },
     /// A journal was played again, from one place in it to another.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     AppFact, AppRequest, Asked, BackReason, Cause, FailedReason, Inverse, Response,
-    protocol::{Deeds, Standing},
+    protocol::{Deeds, Reversal},
     texts,
 };
 use crate::{
@@ -90,7 +90,7 @@ pub struct Commanded {
     /// The request that it took back.
     pub undoes: Option<String>,
     /// Whether it can be taken back; none if it never could.
-    pub undo: Option<Standing>,
+    pub undo: Option<Reversal>,
 }
 
 /// What came of a command.

@@ -11,8 +11,10 @@ mod lookup;
 mod manifest;
 mod readiness;
 mod record;
+mod remarks;
 mod replay;
 mod replies;
+mod standing;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,16 +26,17 @@ use jiff::Timestamp;
 
 use self::{calls::Waiting, hands::Holds, manifest::Manifest, replay::Behind, replies::Open};
 use crate::{
-    apps::{AppFact, Asked, Cause, FailedReason, Kind, Offers, Response},
+    apps::{AppFact, Asked, Cause, FailedReason, Kind, Offers, Remark, Response, Telling},
     windows::By,
 };
 
 pub use self::{
-    deeds::{Deeds, Standing},
+    deeds::{Deeds, Reversal},
     hands::{HandsWish, SILENCE, Undo},
     journal::{Limits, Noted},
     manifest::PATIENCE,
     record::{Record, Shown, WindowEvent},
+    standing::{Loaded, Readiness, Standing},
 };
 
 /// Somebody who shows the windows of a session.
@@ -82,16 +85,12 @@ pub enum Input {
         window: Option<String>,
         response: Response,
     },
-    /// An app says that what is in it has changed.
-    Changed {
+    /// An app says something of itself, unasked.
+    Remarked {
         connection: Connection,
-        /// As the client names it.
         window: String,
         monitor: Option<String>,
-        /// Which of its states.
-        keys: Vec<String>,
-        /// Whether the person has changed it by hand.
-        by_person: bool,
+        remark: Remark,
     },
     Called(Called),
     /// Whoever made the call does not wait any longer.
@@ -165,6 +164,13 @@ pub enum Effect {
     },
     /// Something that the session should know.
     Tell(Notice),
+    /// Something that is heard by whoever listens just now.
+    News {
+        window: String,
+        what: Telling,
+        /// What a model calls the call that it is about.
+        tool_call: Option<String>,
+    },
     /// Something that somebody may want to read in the logs of the server.
     Warn(String),
 }
@@ -329,11 +335,8 @@ impl Machine {
             Input::Answered { connection, request, window, response } => {
                 self.answered(connection, &request, window.as_deref(), &response);
             }
-            Input::Changed { connection, window, monitor, keys, by_person } => {
-                if by_person {
-                    self.edited(connection, &window, monitor.as_deref(), &keys);
-                }
-                self.changed(connection, &window, monitor.as_deref(), keys);
+            Input::Remarked { connection, window, monitor, remark } => {
+                self.remarked(connection, &window, monitor.as_deref(), remark);
             }
             Input::Called(called) => self.called(called),
             Input::Abandoned(call) => self.abandoned(call),

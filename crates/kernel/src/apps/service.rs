@@ -3,6 +3,7 @@
 //! One task for a session, while somebody shows its windows or waits for an app. It owns the machine,
 //! stores what the machine wants recorded, and holds back what must not be said before that is safe.
 
+mod gazette;
 mod hands;
 mod relay;
 mod saving;
@@ -11,9 +12,11 @@ use std::{fmt, sync::Arc};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::protocol::{Answer, CallId, Called, Connection, HandsWish, Outgoing, Undo};
+use super::protocol::{
+    Answer, CallId, Called, Connection, HandsWish, Outgoing, Standing, Undo,
+};
 use crate::{
-    apps::{Apps, Asked, Cause, Response, texts},
+    apps::{Apps, Asked, Cause, News, Remark, Response, texts},
     host::{Host, OpenError},
     update::{Entry, SessionId},
     windows::{By, Hands},
@@ -75,18 +78,6 @@ impl Attendance {
         self.say(Wish::Answered { connection, request, window, response });
     }
 
-    /// An app has said that some of its states have changed, perhaps by the person's hand.
-    pub fn changed(
-        &self,
-        window: String,
-        monitor: Option<String>,
-        keys: Vec<String>,
-        by_person: bool,
-    ) {
-        let connection = self.connection;
-        self.say(Wish::Changed { connection, window, monitor, keys, by_person });
-    }
-
     /// The person did something in a window, by hand.
     pub fn touched(&self, window: String, monitor: Option<String>) {
         let connection = self.connection;
@@ -99,6 +90,12 @@ impl Attendance {
         self.say(Wish::Hands { wish, reply: None });
     }
 
+    /// An app has said something of itself, unasked.
+    pub fn remarked(&self, window: String, monitor: Option<String>, remark: Remark) {
+        let connection = self.connection;
+        self.say(Wish::Remarked { connection, window, monitor, remark });
+    }
+
     fn say(&self, wish: Wish) {
         self.apps.tell(self.session, wish);
     }
@@ -108,6 +105,14 @@ impl Drop for Attendance {
     fn drop(&mut self) {
         self.say(Wish::Leave(self.connection));
     }
+}
+
+/// The app in a window as it is seen from here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    pub standing: Standing,
+    /// What was told lately and is in no log, oldest first.
+    pub news: Vec<Arc<News>>,
 }
 
 /// What somebody wants of an app.
@@ -163,12 +168,17 @@ pub(super) enum Wish {
         window: Option<String>,
         response: Response,
     },
-    Changed {
+    Remarked {
         connection: Connection,
         window: String,
         monitor: Option<String>,
-        keys: Vec<String>,
-        by_person: bool,
+        remark: Remark,
+    },
+    /// How things stand with the app in a window.
+    Observe {
+        window: String,
+        monitor: Option<String>,
+        reply: oneshot::Sender<Result<Observed, String>>,
     },
     Call {
         called: Called,
@@ -253,6 +263,20 @@ impl Host {
         self.relay(session, wish(call, reply));
         let lost = || Answer::Refused(texts::unrecorded("the session ended meanwhile"));
         Ok(answer.await.unwrap_or_else(|_| lost()))
+    }
+
+    /// How things stand with the app in a window; or in words why there is none.
+    pub async fn observe_app(
+        self: &Arc<Self>,
+        session: SessionId,
+        window: String,
+        monitor: Option<String>,
+    ) -> Result<Result<Observed, String>, OpenError> {
+        self.roster.get(session).ok_or(OpenError::Unknown(session))?;
+        let (reply, observed) = oneshot::channel();
+        self.relay(session, Wish::Observe { window, monitor, reply });
+        // It goes without an answer only with its session.
+        observed.await.map_err(|_| OpenError::Unknown(session))
     }
 
     /// Says something to the task of a session, which is begun if there is none.

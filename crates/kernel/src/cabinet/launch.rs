@@ -40,6 +40,15 @@ pub struct Taken {
     pub said: String,
 }
 
+/// An app that could open a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opener {
+    pub id: String,
+    pub name: String,
+    /// The person has chosen it for such files.
+    pub preferred: bool,
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     #[error(transparent)]
@@ -159,11 +168,28 @@ impl Host {
         Ok(self.ports.catalog.load(Shelf::Apps, PREFERENCES).await?.unwrap_or_default())
     }
 
-    /// From now on this app opens such files.
-    pub async fn prefer_app(&self, extension: &str, app: &str) -> Result<(), StoreError> {
+    /// The apps that open a file of this name, the best first, and whether it is for the person to
+    /// say which.
+    pub async fn openers(&self, file: &str) -> Result<(Vec<Opener>, bool), StoreError> {
+        let cards = self.ports.cabinet.list().await;
+        let preferred = self.preferred_apps().await?;
+        let choices = opening::choices(&cards, file, &preferred);
+        let is_open = opening::is_open(&choices, &preferred);
+        let opener = |Choice { card, extension, .. }: Choice<'_>| Opener {
+            id: card.id.clone(),
+            name: card.name.clone(),
+            preferred: preferred.get(extension) == Some(&card.id),
+        };
+        Ok((choices.into_iter().map(opener).collect(), is_open))
+    }
+
+    /// From now on this app opens files like this one.
+    pub async fn prefer_app(&self, file: &str, app: &str) -> Result<(), LaunchError> {
+        let cards = self.ports.cabinet.list().await;
         let mut preferred = self.preferred_apps().await?;
-        preferred.insert(extension.to_owned(), app.to_owned());
-        self.ports.catalog.save(Shelf::Apps, PREFERENCES, &preferred).await
+        let extension = opening::choose(&cards, file, Some(app), &preferred)?.extension.to_owned();
+        preferred.insert(extension, app.to_owned());
+        Ok(self.ports.catalog.save(Shelf::Apps, PREFERENCES, &preferred).await?)
     }
 }
 

@@ -12,4 +12,6 @@ mod remembering;
 mod replaying;
 mod serving;
 mod support;
+mod telling;
 mod undoing;
+mod watching;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kernel::{
-    apps::{Asked, Kind, Response, Touched},
+    apps::{Asked, Kind, Remark, Response, Touched},
     host::{Host, Settings},
     update::SessionId,
     windows::{By, Content, Named, Renderer, Wish},
@@ -114,11 +114,14 @@ async fn only_whoever_is_asked_can_say_that_an_app_has_changed() {
     let mut owner = Tab::open(&world, &host, session);
     owner.load("b").await;
     assert_eq!(touches.recv().await, Ok(touched(None)), "it is another");
-    let keys = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>();
-    stranger.seat.changed("dock".into(), None, keys(&["cells"]), false);
-    owner.seat.changed("nowhere".into(), None, keys(&["cells"]));
-    owner.seat.changed("dock".into(), None, keys(&["toString"]), false);
-    owner.seat.changed("0/dock".into(), None, keys(&["cells", "cells", "no"]));
+    let changed = |keys: &[&str]| Remark::StateChanged {
+        keys: keys.iter().map(|key| (*key).to_owned()).collect(),
+        by_person: false,
+    };
+    stranger.seat.remarked("dock".into(), None, changed(&["cells"]));
+    owner.seat.remarked("nowhere".into(), None, changed(&["cells"]));
+    owner.seat.remarked("dock".into(), None, changed(&["toString"]));
+    owner.seat.remarked("0/dock".into(), None, changed(&["cells", "cells", "no"]));
     assert_eq!(touches.recv().await, Ok(touched(Some("cells"))));
     let (told, asked) = tokio::join!(ask(&host, session, add(1)), owner.done(json!(1)));
     assert_eq!((told, asked.kind()), (Ok("1".into()), Kind::Command));

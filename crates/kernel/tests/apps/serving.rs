@@ -23,7 +23,7 @@ use crate::support::counter;
 
 /// A page that shows the windows of a session, played by the test.
 pub struct Tab {
-    requests: mpsc::UnboundedReceiver<Outgoing>,
+    pub requests: mpsc::UnboundedReceiver<Outgoing>,
     pub seat: Attendance,
 }
 
@@ -85,7 +85,7 @@ pub fn add(n: u32) -> Asked {
     Asked::Command { command: "add".into(), params: Some(json!({ "n": n })) }
 }
 
-fn cells() -> Asked {
+pub fn cells() -> Asked {
     Asked::Query { state_key: "cells".into() }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use jiff::Timestamp;
 use kernel::{
     apps::{
-        AppFact, Asked, Cause, Kind, Response,
+        AppFact, Asked, Cause, Kind, Remark, Response, Telling,
         protocol::{
             Answer, CallId, Called, Connection, Effect, HandsWish, Input, Limits, Machine, Record,
             Shown, Undo, WindowEvent,
@@ -20,6 +20,8 @@ pub struct Scene {
     pub machine: Machine,
     pub now: Timestamp,
     pub kept: Vec<Kept>,
+    /// What was told and not kept, with what a model calls the call that it is about.
+    pub news: Vec<(Telling, Option<String>)>,
     limits: Limits,
     calls: u64,
     /// Requests by their short names.
@@ -77,7 +79,8 @@ impl Scene {
     pub fn with(limits: Limits) -> Self {
         let now = Timestamp::from_second(1_769_940_000).unwrap();
         let (machine, _) = Machine::resume(Record::new(limits), chance(0), now);
-        Self { machine, now, kept: Vec::new(), limits, calls: 0, names: BTreeMap::new() }
+        let (kept, news, names) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Self { machine, now, kept, news, limits, calls: 0, names }
     }
 
     /// A window `dock` with an app, shown by connection 1, loaded as document `a` and introduced.
@@ -153,9 +156,26 @@ impl Scene {
         window: Option<&str>,
         response: Response,
     ) -> Vec<String> {
-        let request = self.names.get(request).cloned().unwrap_or_else(|| request.to_owned());
+        let request = self.full(request);
         let (connection, window) = (Connection(connection), window.map(str::to_owned));
         self.step(Input::Answered { connection, request, window, response })
+    }
+
+    /// Nothing that an app says of itself makes anybody say something.
+    pub fn remark(&mut self, connection: u64, remark: Remark) {
+        let (connection, window) = (Connection(connection), "dock".to_owned());
+        let told = self.step(Input::Remarked { connection, window, monitor: None, remark });
+        assert_eq!(told, NOTHING);
+    }
+
+    pub fn progress(&mut self, connection: u64, request: &str, done: f64) {
+        let request = self.full(request);
+        let (total, note) = (Some(4.0), Some("reading".to_owned()));
+        self.remark(connection, Remark::Progress { request, done, total, note });
+    }
+
+    pub fn full(&self, request: &str) -> String {
+        self.names.get(request).cloned().unwrap_or_else(|| request.to_owned())
     }
 
     pub fn manifest(&mut self, window: &str) -> Vec<String> {
@@ -217,7 +237,8 @@ impl Scene {
     pub fn edit(&mut self, connection: u64, window: &str, keys: &[&str]) -> Vec<String> {
         let (connection, window) = (Connection(connection), window.to_owned());
         let keys = keys.iter().map(|&key| key.to_owned()).collect();
-        self.step(Input::Changed { connection, window, monitor: None, keys, by_person: true })
+        let remark = Remark::StateChanged { keys, by_person: true };
+        self.step(Input::Remarked { connection, window, monitor: None, remark })
     }
 
     /// The person says whose hands a window is in.
@@ -347,6 +368,10 @@ impl Scene {
                     text.replace(full.as_str(), &format!("[{short}]"))
                 });
                 format!("{}: {text}", if notice.awaited { "follow-up" } else { "note" })
+            }
+            Effect::News { what, tool_call, .. } => {
+                self.news.push((what, tool_call));
+                return None;
             }
             Effect::Warn(text) => format!("warn: {text}"),
             Effect::Touch { .. } => return None,

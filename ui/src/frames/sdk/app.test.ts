@@ -173,6 +173,41 @@ describe('what the page asks', () => {
     ]);
   });
 
+  test('tells how far it is at once, then the newest now and then, and nothing after its end', async () => {
+    let finish = () => {};
+    const more = { description: '', handler: () => {} };
+    here.app.register({
+      appId: 'a',
+      name: 'A',
+      commands: {
+        long: {
+          ...more,
+          handler: (_, call) => {
+            for (const done of [1, 2, 3]) call.progress(done, 9);
+            return new Promise<void>((end) => {
+              finish = () => {
+                call.progress(8, 9);
+                end();
+              };
+            }).finally(() => setTimeout(() => call.progress(9, 9)));
+          },
+        },
+      },
+    });
+    here.told.length = 0;
+    here.timers.length = 0;
+    here.app.heard({ type: 'yaar:app-command-request', requestId: 'r', command: 'long' });
+    const step = (done: number) => ({ type: 'yaar:app-progress', of: 'r', done, total: 9 });
+    expect(here.told).toEqual([step(1)]);
+    here.timers.shift()!();
+    expect(here.told).toEqual([step(1), step(3)]);
+    finish();
+    await vi.waitFor(() => expect(here.told).toHaveLength(3));
+    here.timers.shift()!();
+    expect(here.told).toEqual([step(1), step(3), answer]);
+    expect(here.timers).toEqual([]);
+  });
+
   test('is left to others when it is none of ours', () => {
     for (const other of [null, 5, 'yaar:app-query-request', {}, { type: 'notes' }, { type: 'yaar:app-query-response' }])
       expect(here.app.heard(other)).toBe(false);

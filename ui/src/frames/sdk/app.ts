@@ -135,14 +135,17 @@ export class AppLine implements Sdk.App {
   private async obey({ requestId, command: name, params }: Request): Promise<unknown> {
     const command = commandNamed(this.registered?.commands, name);
     if (!command) throw `Unknown command: ${String(name)}`;
-    const progress = (done: number, total?: number, note?: string) =>
-      // Under another name than `requestId`: whoever does not know this word would take it for the answer.
-      this.world.post({ type: 'yaar:app-progress', of: requestId, ...given({ done, total, note }) });
+    const steps = new Steps(this.world, requestId);
+    const { progress } = steps;
     const call = { requestId: String(requestId), replayed: String(requestId).startsWith('replay-'), progress };
-    const result = await this.run(command, params, call);
-    // What is not repeated must be safe before anybody hears that it was done; what has a rule of its own looks after itself.
-    if (this.restored && command.replay === undefined) await this.world.keeper.now();
-    return result;
+    try {
+      const result = await this.run(command, params, call);
+      // What is not repeated must be safe before anybody hears that it was done; what has a rule of its own looks after itself.
+      if (this.restored && command.replay === undefined) await this.world.keeper.now();
+      return result;
+    } finally {
+      steps.end();
+    }
   }
 
   private async run(command: Sdk.Command, params: unknown, call: Sdk.Call): Promise<unknown> {
@@ -179,6 +182,38 @@ export class AppLine implements Sdk.App {
       }
     }
     void this.world.keeper.now();
+  }
+}
+
+/** How far one command is: told at once, then so often, and not after its end. */
+class Steps {
+  private waiting: object | undefined;
+  private telling = false;
+  private ended = false;
+
+  constructor(
+    private world: World,
+    private of: unknown,
+  ) {}
+
+  progress = (done: number, total?: number, note?: string) => {
+    if (this.ended) return;
+    // Under another name than `requestId`: whoever does not know this word would take it for the answer.
+    this.waiting = { type: 'yaar:app-progress', of: this.of, ...given({ done, total, note }) };
+    if (!this.telling) this.tell();
+  };
+
+  end() {
+    this.ended = true;
+    this.waiting = undefined;
+  }
+
+  private tell() {
+    this.telling = this.waiting !== undefined;
+    if (!this.waiting) return;
+    this.world.post(this.waiting);
+    this.waiting = undefined;
+    this.world.later(() => this.tell(), PAUSE);
   }
 }
 

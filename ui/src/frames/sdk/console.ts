@@ -24,9 +24,17 @@ export function listenToConsole(scope: Window & typeof globalThis, post: (messag
       tell(level, args);
     };
   }
-  scope.addEventListener('error', (event) => tell('error', [event.message]));
+  scope.addEventListener('error', (event) => tell('error', [placed(event)]));
   scope.addEventListener('unhandledrejection', (event) => tell('error', [event.reason]));
 }
+
+/** What went wrong and where, as far as a browser says it. */
+function placed({ message, filename, lineno, colno }: ErrorEvent): string {
+  return filename ? `${message} (${filename}:${lineno}:${colno})` : message;
+}
+
+/** The address of a frame is a key to it, and no business of whoever reads this. */
+const TICKET = /\bhttps?:\/\/[^\s/]+\/f\/[^\s/]+\/?/g;
 
 export function written(value: unknown): string {
   let text: string | undefined;
@@ -35,5 +43,5 @@ export function written(value: unknown): string {
   } catch {
     text = Object.prototype.toString.call(value);
   }
-  return (text ?? String(value)).slice(0, CHARS);
+  return (text ?? String(value)).slice(0, 2 * CHARS).replace(TICKET, '').slice(0, CHARS);
 }

@@ -8,6 +8,7 @@ import { errors } from './errors';
 import { find } from './find';
 import { frames } from './frames';
 import { hands } from './hands';
+import { inspector } from './inspector';
 import { models } from './models';
 import { navigation } from './navigation';
 import { news } from './news';
@@ -34,6 +35,7 @@ export const en = {
   frames,
   hands,
   help,
+  inspector,
   log,
   models,
   modes,

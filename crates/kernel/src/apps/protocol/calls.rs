@@ -11,7 +11,7 @@ use super::{
     replies::{Caller, Open},
 };
 use crate::{
-    apps::{AppFact, AppRequest, Asked, Cause, Keep, Kind, texts},
+    apps::{AppFact, AppRequest, Asked, Cause, Keep, Kind, Telling, texts},
     windows::{By, Hands},
 };
 
@@ -132,6 +132,7 @@ impl Machine {
                 }
                 Judgement::Refuse(text) => {
                     let waiting = self.waiting.remove(index);
+                    self.tell_news(window, Telling::refused(&waiting.called.asked, &text));
                     for call in waiting.callers() {
                         self.refuse(call, text.clone());
                     }
@@ -157,6 +158,11 @@ impl Machine {
         self.effects.push(Effect::Reply { call, answer, safe: false });
     }
 
+    fn turn_down(&mut self, called: &Called, window: &str, text: String) {
+        self.tell_news(window, Telling::refused(&called.asked, &text));
+        self.refuse(called.call, text);
+    }
+
     /// Answers a call that was made before under the same key, or lets it wait with the first.
     fn is_settled_by_key(&mut self, called: &Called, window: &str) -> bool {
         let (Some(key), Asked::Command { command, params }) = (&called.key, &called.asked) else {
@@ -167,7 +173,7 @@ impl Machine {
             if first.called.asked == called.asked {
                 first.others.push(called.call);
             } else {
-                self.refuse(called.call, texts::key_reused(key));
+                self.turn_down(called, window, texts::key_reused(key));
             }
             return true;
         }
@@ -175,7 +181,7 @@ impl Machine {
             return false;
         };
         if !bound.is_for(command, params.as_ref()) {
-            self.refuse(called.call, texts::key_reused(key));
+            self.turn_down(called, window, texts::key_reused(key));
             return true;
         }
         if let Some(response) = bound.reply.clone() {
@@ -319,9 +325,10 @@ impl Machine {
             match manifest.as_ref().map(|manifest| manifest.command(command)) {
                 Some(Some(known)) => (keep, patience) = (known.keep, known.patience),
                 Some(None) => (),
-                None => self.warn(format!(
-                    "the app in {window} has not said what `{command}` takes: it goes unchecked"
-                )),
+                None => {
+                    let what = format!("it has not said what `{command}` takes: it goes unchecked");
+                    self.wonder_at(&window, None, what);
+                }
             }
         }
         let position = match &called.asked {
@@ -430,6 +437,7 @@ impl Machine {
             asked: letter.asked,
             cause: letter.cause,
             sent: self.now,
+            heard: self.now,
             patience: letter.patience,
             keep: letter.keep,
             is_late: false,

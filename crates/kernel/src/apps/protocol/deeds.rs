@@ -24,7 +24,7 @@ pub struct Deed {
 
 /// What may be done about something that was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Reversal {
     Undoable,
     Undone,
     /// Others came after it.
@@ -56,19 +56,19 @@ impl Deeds {
     }
 
     /// None of what cannot be taken back at all.
-    pub fn standing(&self, request: &str) -> Option<Standing> {
+    pub fn standing(&self, request: &str) -> Option<Reversal> {
         let place = self.0.iter().position(|deed| deed.request == request)?;
         let deed = &self.0[place];
         let inverse = deed.inverse.as_ref()?;
         let undone = self.undone();
         Some(if undone.contains(request) {
-            Standing::Undone
+            Reversal::Undone
         } else if self.is_covered(place, &undone) {
-            Standing::Covered
+            Reversal::Covered
         } else if deed.is_passed && !inverse.exact {
-            Standing::Passed
+            Reversal::Passed
         } else {
-            Standing::Undoable
+            Reversal::Undoable
         })
     }
 
@@ -89,10 +89,10 @@ impl Deeds {
         let deed = found.ok_or_else(|| texts::nothing_to_undo(window))?;
         let Some(inverse) = &deed.inverse else { return Err(texts::nothing_to_undo(window)) };
         match self.standing(&deed.request) {
-            Some(Standing::Undoable) => Ok((deed, inverse)),
-            Some(Standing::Undone) => Err(texts::undone_already(&deed.command)),
-            Some(Standing::Covered) => Err(texts::covered(&deed.command)),
-            Some(Standing::Passed) => Err(texts::passed(&deed.command)),
+            Some(Reversal::Undoable) => Ok((deed, inverse)),
+            Some(Reversal::Undone) => Err(texts::undone_already(&deed.command)),
+            Some(Reversal::Covered) => Err(texts::covered(&deed.command)),
+            Some(Reversal::Passed) => Err(texts::passed(&deed.command)),
             None => Err(texts::nothing_to_undo(window)),
         }
     }

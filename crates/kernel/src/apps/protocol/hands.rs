@@ -166,21 +166,14 @@ impl Machine {
     }
 
     /// Told once for each key, until an agent does something again.
-    pub(super) fn edited(
-        &mut self,
-        by: Connection,
-        name: &str,
-        monitor: Option<&str>,
-        keys: &[String],
-    ) {
-        let Some(window) = self.shown_by(by, name, monitor) else { return };
-        let Some(past) = self.record.window(&window) else { return };
+    pub(super) fn edited(&mut self, window: &str, keys: &[String]) {
+        let Some(past) = self.record.window(window) else { return };
         let room = KEYS.saturating_sub(past.edited.len());
         let is_new = |key: &&String| key.len() <= KEY_BYTES && !past.edited.contains(*key);
         let keys: BTreeSet<String> = keys.iter().filter(is_new).take(room).cloned().collect();
         if !keys.is_empty() {
             let keys = keys.into_iter().collect();
-            self.note(AppFact::Edited { window, keys });
+            self.note(AppFact::Edited { window: window.to_owned(), keys });
         }
     }
 

@@ -83,6 +83,10 @@ impl Journal {
         self.entries.get(&position)
     }
 
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     pub fn newest(&self) -> Option<&Entry> {
         self.entries.last_key_value().map(|(_, entry)| entry)
     }

@@ -8,7 +8,7 @@ use crate::apps::{Abilities, Inverse, Keep, Kind, schema::Schema};
 
 /// How long an app may take for a reply, and how long at most if it says so itself.
 pub const PATIENCE: Duration = Duration::from_secs(5);
-const MOST_PATIENCE: Duration = Duration::from_mins(10);
+pub(super) const MOST_PATIENCE: Duration = Duration::from_mins(10);
 /// Names that are further from each other, by letters, are no help.
 const FAR: usize = 3;
 /// How much may be kept to take one command back.
@@ -19,6 +19,8 @@ const COMPARED: usize = 100;
 /// Only names that the app itself has said are known: nothing is inherited.
 #[derive(Default)]
 pub struct Manifest {
+    /// All of it, as the app has said it.
+    pub whole: Value,
     pub app: Option<String>,
     states: BTreeMap<String, Option<Schema>>,
     commands: BTreeMap<String, Command>,
@@ -54,7 +56,8 @@ impl Manifest {
         let object = value.as_object()?;
         let app = object.get("appId").and_then(Value::as_str).filter(|id| !id.is_empty());
         let abilities = Arc::new(Abilities::read(object));
-        let mut manifest = Self { app: app.map(str::to_owned), abilities, ..Self::default() };
+        let (app, whole) = (app.map(str::to_owned), value.clone());
+        let mut manifest = Self { app, whole, abilities, ..Self::default() };
         for (key, entry) in entries(object, "state") {
             let schema = schema(entry, "schema", &format!("state {key}"), odd);
             manifest.states.insert(key.clone(), schema);

@@ -58,27 +58,6 @@ impl Machine {
         self.own(window, connection, OwnerReason::Ready, known.is_none());
     }
 
-    /// Only whoever is asked about an app can say that it has changed.
-    pub(super) fn changed(
-        &mut self,
-        connection: Connection,
-        name: &str,
-        monitor: Option<&str>,
-        keys: Vec<String>,
-    ) {
-        let Ok(window) = self.find(name, monitor) else { return };
-        let Some(live) = self.live.get(&window) else { return };
-        let Some(manifest) = live.manifest().filter(|_| live.owner == Some(connection)) else {
-            return;
-        };
-        let keys: BTreeSet<String> =
-            keys.into_iter().filter(|key| manifest.has_state(key)).collect();
-        if !keys.is_empty() {
-            let keys = Some(keys.into_iter().collect());
-            self.effects.push(Effect::Touch { window, keys });
-        }
-    }
-
     pub(super) fn left(&mut self, connection: Connection) {
         if !self.connections.remove(&connection) {
             return;

@@ -308,6 +308,11 @@ impl Record {
 }
 
 impl Past {
+    /// What the document of a load calls itself.
+    pub fn instance(&self, generation: u64) -> Option<&str> {
+        self.loads.get(&generation)?.instance.as_deref()
+    }
+
     /// The load that a document with this name is.
     pub fn load_of(&self, instance: &str) -> Option<u64> {
         let found = self.loads.iter().find(|(_, load)| load.instance.as_deref() == Some(instance));

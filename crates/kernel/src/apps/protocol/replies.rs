@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
-    Answer, CallId, Connection, Effect, Live, Machine, Noted, Registered, Told, lookup::is_named,
-    manifest::Manifest,
+    Answer, CallId, Connection, Effect, Live, Machine, Noted, Registered, Told,
+    lookup::is_named,
+    manifest::{MOST_PATIENCE, Manifest},
 };
 use crate::{
     apps::{AppFact, Asked, Cause, FailedReason, Inverse, Keep, Kind, Response, texts},
@@ -24,6 +25,8 @@ pub(super) struct Open {
     pub asked: Asked,
     pub cause: Cause,
     pub sent: Timestamp,
+    /// When anything was last heard of it.
+    pub heard: Timestamp,
     pub patience: Duration,
     /// Whether it is kept, as far as that was known.
     pub keep: Keep,
@@ -44,7 +47,7 @@ pub(super) struct Caller {
 impl Open {
     /// When something has to be done about it.
     pub fn until(&self) -> Timestamp {
-        let over = self.sent + self.patience;
+        let over = self.over();
         if !self.is_late {
             return over;
         }
@@ -57,7 +60,12 @@ impl Open {
     }
 
     fn is_gone(&self, now: Timestamp) -> bool {
-        self.sent + self.patience + LATE <= now
+        self.over() + LATE <= now
+    }
+
+    /// When it has taken too long: so long without a word, and ten minutes whatever it says.
+    fn over(&self) -> Timestamp {
+        (self.heard + self.patience).min(self.sent + MOST_PATIENCE)
     }
 }
 
@@ -79,8 +87,9 @@ impl Machine {
             }
             Some(_) => return self.accept(request, response),
         };
+        let window = self.meant(request, window);
         let (connection, request) = (connection.to_string(), Some(request.to_owned()));
-        self.note(AppFact::Rejected { connection, request, why: why.to_owned() });
+        self.note(AppFact::Rejected { connection, request, window, why: why.to_owned() });
     }
 
     fn accept(&mut self, request: &str, response: &Response) {
@@ -110,7 +119,7 @@ impl Machine {
                 let failure = texts::result(Kind::Command, response).err();
                 self.stepped(request, &open.window, failure);
             }
-            _ => self.wonder(&open, response),
+            _ => self.wonder(request, &open, response),
         }
         let (kind, window) = (open.asked.kind(), open.window.clone());
         if kind == Kind::Command {
@@ -211,7 +220,7 @@ impl Machine {
         let mut odd = Vec::new();
         let read = value.and_then(|value| Manifest::read(value, &mut odd));
         for odd in odd {
-            self.warn(format!("the app in {}: {odd}", open.window));
+            self.wonder_at(&open.window, Some(request), odd);
         }
         let Some(app) = self.asked(open) else { return };
         match read {
@@ -270,7 +279,7 @@ impl Machine {
     }
 
     /// Notes what does not look as its app has said.
-    fn wonder(&mut self, open: &Open, response: &Response) {
+    fn wonder(&mut self, request: &str, open: &Open, response: &Response) {
         let name = match &open.asked {
             Asked::Query { state_key } => state_key,
             Asked::Command { command, .. } => command,
@@ -282,7 +291,8 @@ impl Machine {
             return;
         };
         for (place, what) in manifest.oddities(open.asked.kind(), name, value) {
-            self.warn(format!("`{name}` of the app in {} at `{place}`: {what}", open.window));
+            let what = format!("`{name}` at `{place}`: {what}");
+            self.wonder_at(&open.window, Some(request), what);
         }
     }
 

@@ -10,7 +10,8 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Line, Wish, Wishes, Word,
+    Line, Observed, Wish, Wishes, Word,
+    gazette::Gazette,
     saving::{Saving, Unsaved},
 };
 use crate::{
@@ -18,7 +19,7 @@ use crate::{
         AppFact, Apps, Offers, Touched,
         protocol::{
             Answer, CallId, Connection, Effect, Input, Limits, Machine, Notice, Outgoing, Record,
-            Shown, WindowEvent,
+            Shown, Standing, WindowEvent,
         },
     },
     host::Host,
@@ -44,6 +45,7 @@ pub(super) fn start(host: &Arc<Host>, apps: Arc<Apps>, session: SessionId) -> Wi
         let (machine, effects) = Machine::resume(record, move || dice.bits(), clock.now());
         let mut relay = Relay {
             saving: Saving::new(host.clone(), session),
+            gazette: Gazette::new(host.clone(), session),
             host,
             apps,
             session,
@@ -73,6 +75,7 @@ struct Relay {
     lines: BTreeMap<Connection, Arc<dyn Line>>,
     callers: BTreeMap<CallId, oneshot::Sender<Answer>>,
     saving: Saving<Held>,
+    gazette: Gazette,
     /// When it is tried again to store what could not be.
     failed: Option<Timestamp>,
     /// What the rest of the house was told last.
@@ -91,7 +94,9 @@ impl Relay {
             if self.failed.is_none() {
                 self.saving.begin();
             }
-            let alarm = self.machine.alarm().into_iter().chain(self.failed).min();
+            self.gazette.begin(self.clock.now(), self.machine.is_idle(), &self.apps);
+            let alarms = self.machine.alarm().into_iter().chain(self.failed);
+            let alarm = alarms.chain(self.gazette.alarm()).min();
             let clock = self.clock.clone();
             let ring = async move {
                 match alarm {
@@ -113,6 +118,7 @@ impl Relay {
                         return self.gone();
                     }
                 },
+                () = self.gazette.told() => (),
                 () = ring => {
                     self.failed.take_if(|at| *at <= self.clock.now());
                     self.step(Input::Tick);
@@ -130,7 +136,8 @@ impl Relay {
 
     /// Whether nobody is left, and nobody can come any more: then the next begins another.
     fn is_over(&self, wishes: &mpsc::UnboundedReceiver<Wish>) -> bool {
-        let is_idle = self.machine.is_idle() && self.callers.is_empty() && self.saving.is_done();
+        let is_told = self.saving.is_done() && self.gazette.is_done();
+        let is_idle = self.machine.is_idle() && self.callers.is_empty() && is_told;
         is_idle && self.apps.leave_if(self.session, || wishes.is_empty())
     }
 
@@ -150,8 +157,16 @@ impl Relay {
             Wish::Answered { connection, request, window, response } => {
                 Input::Answered { connection, request, window, response }
             }
-            Wish::Changed { connection, window, monitor, keys, by_person } => {
-                Input::Changed { connection, window, monitor, keys, by_person }
+            Wish::Remarked { connection, window, monitor, remark } => {
+                Input::Remarked { connection, window, monitor, remark }
+            }
+            Wish::Observe { window, monitor, reply } => {
+                let standing = self.machine.standing(&window, monitor.as_deref());
+                let news = |standing: &Standing| self.gazette.of(&standing.window);
+                let seen = standing.map(|it| Observed { news: news(&it), standing: it });
+                // Who asked may have left.
+                reply.send(seen).ok();
+                return;
             }
             Wish::Call { called, reply } => {
                 self.callers.insert(called.call, reply);
@@ -234,6 +249,9 @@ impl Relay {
                 Effect::Reply { call, answer, safe: false } => self.reply(call, answer),
                 Effect::Touch { window, keys } => self.touch(window, keys),
                 Effect::Tell(notice) => self.tell(notice),
+                Effect::News { window, what, tool_call } => {
+                    self.gazette.note(self.clock.now(), &window, what, tool_call);
+                }
                 Effect::Warn(text) => tracing::warn!(session = %self.session, "{text}"),
             }
         }

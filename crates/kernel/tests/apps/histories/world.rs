@@ -8,7 +8,7 @@ use std::{
 use jiff::Timestamp;
 use kernel::{
     apps::{
-        AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, Response,
+        AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, Remark, Response,
         protocol::{
             Answer, CallId, Called, Connection, Effect, HandsWish, Input, Limits, Machine,
             Outgoing, Record, WindowEvent,
@@ -123,8 +123,8 @@ impl World {
             Act::Edit(page) => {
                 if let Some(connection) = self.pages[page].connection.map(Connection) {
                     let (window, keys) = ("dock".to_owned(), vec!["cells".to_owned()]);
-                    let (monitor, by_person) = (None, true);
-                    self.step(Input::Changed { connection, window, monitor, keys, by_person });
+                    let remark = Remark::StateChanged { keys, by_person: true };
+                    self.step(Input::Remarked { connection, window, monitor: None, remark });
                 }
             }
             Act::HandBack => {
@@ -357,7 +357,10 @@ impl World {
                         self.reply(call, &answer);
                     }
                 }
-                Effect::Tell(_) | Effect::Warn(_) | Effect::Touch { .. } => (),
+                Effect::Tell(_)
+                | Effect::Warn(_)
+                | Effect::Touch { .. }
+                | Effect::News { .. } => (),
             }
         }
     }
