@@ -16,6 +16,9 @@ type What =
   | { type: 'retired' }
   | { type: 'interaction'; content: string; instructions?: string; inform: boolean }
   | { type: 'file'; path: string }
+  | { type: 'handsTaken' }
+  | { type: 'handsBack'; reason: string }
+  | { type: 'edited'; stateKeys: string[] }
   | { type: 'progress'; requestId: string; done: number; total?: number; note?: string }
   | { type: 'stateChanged'; stateKeys: string[] }
   | { type: 'console'; connection: string; level: string; text: string }
@@ -106,11 +109,11 @@ export function subject({ traces }: Row): string {
   if (!first) return '';
   if (first.type === 'request' || first.type === 'refused') return named(first.request);
   if (first.type === 'console') return first.text;
-  if (first.type === 'stateChanged') return first.stateKeys.join(', ');
+  if (first.type === 'stateChanged' || first.type === 'edited') return first.stateKeys.join(', ');
   if (first.type === 'interaction') return first.content;
   if (first.type === 'file') return first.path;
   if (first.type === 'ready' || first.type === 'owner') return first.connection;
-  if (first.type === 'lost') return first.reason;
+  if (first.type === 'lost' || first.type === 'handsBack') return first.reason;
   if (first.type === 'rejected') return first.why;
   if (first.type === 'odd') return first.what;
   return '';

@@ -97,6 +97,13 @@ enum What<'a> {
     File {
         path: &'a str,
     },
+    HandsTaken {},
+    HandsBack {
+        reason: &'static str,
+    },
+    Edited {
+        state_keys: &'a [String],
+    },
     Progress {
         request_id: &'a str,
         done: f64,
@@ -185,6 +192,9 @@ fn of_fact(fact: &AppFact) -> What<'_> {
             What::Interaction { content, instructions: instructions.as_deref(), inform: *inform }
         }
         AppFact::File { path, .. } => What::File { path },
+        AppFact::HandsTaken { .. } => What::HandsTaken {},
+        AppFact::HandsBack { reason, .. } => What::HandsBack { reason: reason.name() },
+        AppFact::Edited { keys, .. } => What::Edited { state_keys: keys },
     }
 }
 

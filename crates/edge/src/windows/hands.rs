@@ -237,7 +237,7 @@ impl Event {
             What::Edited { keys } => ("edited", Some(keys.join(", ")), None),
             What::File { path } => ("file", Some(path), None),
             What::HandsTaken => ("handsTaken", None, None),
-            What::HandsBack { reason } => ("handsBack", Some(reason_of(reason).to_owned()), None),
+            What::HandsBack { reason } => ("handsBack", Some(reason.name().to_owned()), None),
         };
         Self { seq: seq.0, at: at.to_string(), who, name, what, text, command }
     }
@@ -259,13 +259,5 @@ impl Command {
             Reversal::Passed => "passed",
         });
         Self { request, name, params, came, error, undoes, undo }
-    }
-}
-
-fn reason_of(reason: BackReason) -> &'static str {
-    match reason {
-        BackReason::Person => "person",
-        BackReason::Silence => "silence",
-        BackReason::Left => "left",
     }
 }

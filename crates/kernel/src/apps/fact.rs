@@ -169,6 +169,16 @@ pub enum BackReason {
     Left,
 }
 
+impl BackReason {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Silence => "silence",
+            Self::Left => "left",
+        }
+    }
+}
+
 /// What an app is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]

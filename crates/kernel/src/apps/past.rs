@@ -94,7 +94,10 @@ impl AppFact {
             | Self::Replay { window, .. }
             | Self::Retired { window }
             | Self::Interaction { window, .. }
-            | Self::File { window, .. } => Some(window),
+            | Self::File { window, .. }
+            | Self::HandsTaken { window }
+            | Self::HandsBack { window, .. }
+            | Self::Edited { window, .. } => Some(window),
             Self::Rejected { window, .. } => window.as_deref(),
             Self::Response { .. } | Self::Failed { .. } => None,
         }
