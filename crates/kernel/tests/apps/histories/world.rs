@@ -386,4 +386,3 @@ fn chance(mut start: u128) -> impl FnMut() -> u128 + Send {
         start
     }
 }
-
