@@ -26,8 +26,7 @@ pub async fn measure() -> anyhow::Result<Vec<Row>> {
     tab.answer(1).await?;
     let begun = Instant::now();
     let calls = stream::iter(0..COMMANDS).map(|n| command(&house, n)).buffer_unordered(AT_ONCE);
-    let (done, answered) =
-        tokio::join!(calls.try_collect::<Vec<()>>(), tab.answer(COMMANDS));
+    let (done, answered) = tokio::join!(calls.try_collect::<Vec<()>>(), tab.answer(COMMANDS));
     done?;
     answered?;
     let commands = rate(begun);

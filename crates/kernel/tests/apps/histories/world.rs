@@ -454,4 +454,3 @@ fn chance(mut start: u128) -> impl FnMut() -> u128 + Send {
         start
     }
 }
-
