@@ -29,12 +29,12 @@ fn command(name: &str, params: Option<Value>) -> Asked {
 }
 
 /// The next request, and nothing else that may be told meanwhile.
-async fn request(socket: &mut Socket) -> Value {
+pub async fn request(socket: &mut Socket) -> Value {
     let heard = socket.until(|frame| frame["type"] == "APP_PROTOCOL_REQUEST").await;
     heard.last().unwrap().clone()
 }
 
-async fn respond(socket: &mut Socket, request: &Value, response: Value) {
+pub async fn respond(socket: &mut Socket, request: &Value, response: Value) {
     socket
         .send(json!({ "type": "APP_PROTOCOL_RESPONSE", "requestId": request["requestId"],
             "windowId": request["windowId"], "response": response }))
@@ -48,7 +48,7 @@ fn manifest() -> Value {
 }
 
 /// Registers the app in a window and tells what it can do; gives back how it was asked.
-async fn register(socket: &mut Socket, window: &str, more: Value) -> Value {
+pub async fn register(socket: &mut Socket, window: &str, more: Value) -> Value {
     let mut ready = json!({ "type": "APP_PROTOCOL_READY", "windowId": window });
     ready.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     socket.send(ready).await;
@@ -66,7 +66,7 @@ fn said(answer: Answer) -> Response {
 }
 
 /// A session with an app in the window `dock`, and somebody who shows it.
-async fn opened(house: &House) -> (String, Socket) {
+pub async fn opened(house: &House) -> (String, Socket) {
     let id = house.session().await;
     let mut socket = joined(house, &id).await;
     socket.send(create("dock", "iframe", json!(ADDRESS))).await;

@@ -18,6 +18,7 @@ mod files;
 mod files_mcp;
 mod frames;
 mod inbox;
+mod inspecting;
 mod mcp;
 mod messages;
 mod models;
