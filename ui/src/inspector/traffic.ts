@@ -42,7 +42,7 @@ interface Answered {
   valueBytes?: number;
 }
 
-export type Kind = 'query' | 'command' | 'manifest' | 'event' | 'console';
+export type Kind = 'query' | 'command' | 'event' | 'console';
 export type Status = 'open' | 'done' | 'failed' | 'late' | 'note' | 'warning';
 
 export interface Row {
@@ -134,14 +134,19 @@ function named(request: AppRequest): string {
   return request.kind === 'query' ? request.stateKey : 'manifest';
 }
 
+/** What an app can do is something it is asked as well. */
+function kindOf({ kind }: AppRequest): Kind {
+  return kind === 'command' ? 'command' : 'query';
+}
+
 function begun(trace: Trace): Row {
   const key = nameOf(trace);
   const row = { key, traces: [trace], elapsed: undefined };
   switch (trace.type) {
     case 'request':
-      return { ...row, kind: trace.request.kind, status: 'open' };
+      return { ...row, kind: kindOf(trace.request), status: 'open' };
     case 'refused':
-      return { ...row, kind: trace.request.kind, status: 'failed' };
+      return { ...row, kind: kindOf(trace.request), status: 'failed' };
     case 'console':
       return { ...row, kind: 'console', status: ['error', 'warn'].includes(trace.level) ? 'warning' : 'note' };
     case 'rejected':

@@ -48,7 +48,7 @@ fn manifest() -> Value {
 }
 
 /// Registers the app in a window and tells what it can do; gives back how it was asked.
-async fn register(socket: &mut Socket, window: &str, more: Value) -> Value {
+pub async fn register(socket: &mut Socket, window: &str, more: Value) -> Value {
     let mut ready = json!({ "type": "APP_PROTOCOL_READY", "windowId": window });
     ready.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     socket.send(ready).await;
@@ -66,7 +66,7 @@ fn said(answer: Answer) -> Response {
 }
 
 /// A session with an app in the window `dock`, and somebody who shows it.
-async fn opened(house: &House) -> (String, Socket) {
+pub async fn opened(house: &House) -> (String, Socket) {
     let id = house.session().await;
     let mut socket = joined(house, &id).await;
     socket.send(create("dock", "iframe", json!(ADDRESS))).await;

@@ -20,6 +20,7 @@ mod files_mcp;
 mod frames;
 mod hands;
 mod inbox;
+mod inspecting;
 mod mcp;
 mod messages;
 mod models;

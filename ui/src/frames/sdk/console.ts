@@ -5,6 +5,9 @@ const CHARS = 2000;
 /** In a second. */
 const MOST = 10;
 
+/** The address of a frame is a key to it, and no business of whoever reads this. */
+const TICKET = /\bhttps?:\/\/[^\s/]+\/f\/[^\s/]+\/?/g;
+
 export function listenToConsole(scope: Window & typeof globalThis, post: (message: unknown) => void) {
   let second = 0;
   let told = 0;
@@ -30,11 +33,9 @@ export function listenToConsole(scope: Window & typeof globalThis, post: (messag
 
 /** What went wrong and where, as far as a browser says it. */
 function placed({ message, filename, lineno, colno }: ErrorEvent): string {
-  return filename ? `${message} (${filename}:${lineno}:${colno})` : message;
+  const file = filename?.replace(TICKET, '') || 'document';
+  return filename ? `${message} (${file}:${lineno}:${colno})` : message;
 }
-
-/** The address of a frame is a key to it, and no business of whoever reads this. */
-const TICKET = /\bhttps?:\/\/[^\s/]+\/f\/[^\s/]+\/?/g;
 
 export function written(value: unknown): string {
   let text: string | undefined;

@@ -15,7 +15,7 @@ export const inspector = {
   search: 'Search the traffic',
   find: 'Search…',
   show: 'What is shown',
-  kinds: { command: 'Commands', query: 'Queries', manifest: 'Manifests', event: 'Events', console: 'Console' },
+  kinds: { command: 'Commands', query: 'Queries', event: 'Events', console: 'Console' },
   troubles: 'Only troubles',
   copyAll: 'Copy all',
   copy: 'Copy',
@@ -39,7 +39,6 @@ export const inspector = {
   row: {
     command: 'command',
     query: 'query',
-    manifest: 'query',
     console: 'console',
     ready: 'ready',
     lost: 'lost',
