@@ -145,15 +145,13 @@ async fn what_became_of_a_window_is_told_with_who_did_it_and_undone() {
     assert_eq!(history(&house, &id).await, expected);
 
     // What the person undoes waits for nobody.
-    let (undone, ()) = tokio::join!(
-        house.post("/api/windows/dock/undo", json!({ "session": id })),
-        async {
+    let (undone, ()) =
+        tokio::join!(house.post("/api/windows/dock/undo", json!({ "session": id })), async {
             let asked = request(&mut page).await;
             let expected = json!({ "kind": "command", "command": "dec", "params": { "by": 2 } });
             assert_eq!(asked["request"], expected);
             respond(&mut page, &asked, json!({ "kind": "command", "result": 1 })).await;
-        }
-    );
+        });
     assert_eq!(undone, (200, json!({ "said": "1" })));
     let expected = [
         r#"person command dec {"by":2} done can"#,

@@ -21,6 +21,8 @@ use crate::{
 const MOST: usize = 100;
 const FAR: u64 = 20_000;
 const PAGE: usize = 256;
+/// How far before it is looked for who answered.
+const BEFORE: u64 = 50;
 const ERROR_CHARS: usize = 500;
 const TOLD_CHARS: usize = 500;
 
@@ -113,17 +115,18 @@ impl Host {
         let (key, since) = (pane.window.key(), pane.since);
         drop(windows);
         let last = self.roster.get(session).ok_or(OpenError::Unknown(session))?.last;
-        let from = since.before().max(Seq(last.0.saturating_sub(FAR)));
-        Ok(self.read_history(session, key, from).await.map_err(OpenError::from)?)
+        let since = since.max(Seq(last.0.saturating_sub(FAR)));
+        Ok(self.read_history(session, key, since).await.map_err(OpenError::from)?)
     }
 
     async fn read_history(
         &self,
         session: SessionId,
         key: String,
-        mut after: Seq,
+        since: Seq,
     ) -> Result<Vec<Happened>, StoreError> {
-        let mut reading = Reading::of(key);
+        let mut reading = Reading::of(key, since);
+        let mut after = Seq(since.0.saturating_sub(BEFORE));
         loop {
             let page = self.ports.log.read(session, after, PAGE).await?;
             let Some(newest) = page.last() else { return Ok(reading.finish()) };
@@ -137,6 +140,7 @@ impl Host {
 
 struct Reading {
     key: String,
+    since: Seq,
     model: Option<String>,
     told: VecDeque<Happened>,
     /// Commands that may still have an outcome.
@@ -145,9 +149,9 @@ struct Reading {
 }
 
 impl Reading {
-    fn of(key: String) -> Self {
+    fn of(key: String, since: Seq) -> Self {
         let (told, open, deeds) = (VecDeque::new(), BTreeMap::new(), Deeds::default());
-        Self { key, model: None, told, open, deeds }
+        Self { key, since, model: None, told, open, deeds }
     }
 
     fn read(&mut self, Entry { seq, at, fact }: Entry) {
@@ -156,6 +160,7 @@ impl Reading {
                 self.model = Some(answer.model);
                 None
             }
+            _ if seq < self.since => None,
             Fact::WindowOpened(window) if window.key() == self.key => {
                 self.deeds = Deeds::default();
                 Some((self.who(Some(&window.by)), What::Opened { title: window.title }))

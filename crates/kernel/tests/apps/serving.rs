@@ -6,14 +6,15 @@ use futures::FutureExt as _;
 use jiff::SignedDuration;
 use kernel::{
     apps::{
-        AppCall, AppFact, Asked, Attendance, Kind, Line, Response, Word,
+        AppCall, AppFact, Asked, Attendance, BackReason, Kind, Line, Response, Word,
+        history::{Came, Happened, What, Who},
         protocol::{Answer, Outgoing},
         texts,
     },
     host::{Host, OpenError, Settings},
     ports::Log as _,
     update::{Fact, Origin, Seq, SessionId},
-    windows::{By, Content, Named, Opening, Renderer, Wish},
+    windows::{By, Content, Hands, Named, Opening, Renderer, Wish},
 };
 use serde_json::{Value, json};
 use testkit::{MemoryStore, World, history, model::text};
@@ -133,6 +134,40 @@ async fn an_app_is_asked_and_told_and_all_of_it_is_on_record() {
     assert_eq!(answered(facts(&world, session).await), 2);
     let (told, _) = tokio::join!(ask(&host, session, cells()), tab.done(json!([1])));
     assert_eq!(told, Ok("[\n  1\n]".into()));
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_the_person_is_taken_back_by_whoever_made_it() {
+    let world = World::new([]);
+    let host = Host::start(world.ports(), Settings::default()).await.unwrap();
+    let session = docked(&host).await;
+    let mut tab = Tab::open(&world, &host, session);
+    tab.load("a").await;
+    let hand = |to| host.hand(session, Named::new("dock"), to);
+    assert_eq!(hand(Hands::Person).await.unwrap(), Answer::Free { note: None });
+    let taken = host.windows(session).await.unwrap();
+    assert_eq!(taken.find("dock", None).unwrap().hands, Hands::Person);
+    drop(taken);
+
+    let mut given_up = Box::pin(ask(&host, session, add(1)));
+    assert!(futures::poll!(&mut given_up).is_pending());
+    drop(given_up);
+    let mut waiting = Box::pin(ask(&host, session, add(2)));
+    assert!(futures::poll!(&mut waiting).is_pending());
+    hand(Hands::Agent).await.unwrap();
+    let (told, asked) = tokio::join!(waiting, tab.done(json!(2)));
+    assert_eq!((told, asked), (Ok("2".into()), add(2)), "the other was never sent");
+
+    let named = |who: &Happened| (who.who.clone(), who.what.clone());
+    let history = host.window_history(session, &Named::new("dock")).await.unwrap();
+    let [command, back, taken, opened] = history.as_slice() else { panic!("{history:?}") };
+    let What::Command(command) = &command.what else { panic!("{command:?}") };
+    assert_eq!((command.command.as_str(), &command.came), ("add", &Came::Done));
+    let reason = BackReason::Person;
+    assert_eq!(named(back), (Who::Person, What::HandsBack { reason }));
+    assert_eq!(named(taken), (Who::Person, What::HandsTaken));
+    let title = "Dock".to_owned();
+    assert_eq!(named(opened), (Who::Agent { model: None }, What::Opened { title }));
 }
 
 #[tokio::test]

@@ -33,6 +33,26 @@ function frame(keeps = false) {
 const answer = { type: 'yaar:app-command-response', requestId: 'r' };
 const data = { type: 'yaar:app-query-response', requestId: 'r' };
 
+test('what was changed by hand is told as that, and what a command changed is not', async () => {
+  const told: unknown[] = [];
+  const keeper: Keeper = { open: async () => false, soon() {}, now: async () => {} };
+  const world = { post: (it: unknown) => void told.push(it), instance: 'one', keeper, later: (act: () => void) => act() };
+  const app = new AppLine({ ...world, touched: () => true });
+  const state = { n: { description: 'n', handler: () => 1 } };
+  app.register({
+    appId: 'a',
+    name: 'A',
+    state,
+    commands: { set: { description: 'sets', handler: () => app.stateChanged('n') } },
+  });
+  told.length = 0;
+  app.stateChanged('n');
+  app.heard({ type: 'yaar:app-command-request', requestId: 'r', command: 'set' });
+  await vi.waitFor(() => expect(told).toHaveLength(3));
+  const changed = { type: 'yaar:app-state-changed', stateKeys: ['n'] };
+  expect(told).toEqual([{ ...changed, byPerson: true }, changed, { type: 'yaar:app-command-response', requestId: 'r' }]);
+});
+
 describe('an app that is registered', () => {
   test('is announced each time, with the same instance', () => {
     const { app, told } = frame();
@@ -63,13 +83,20 @@ describe('an app that is registered', () => {
       commands: {
         set: { description: 'sets', ...more, aliases: ['put'], handler },
         clear: { description: 'clears', inverse: 'toString', handler, secret: 1 } as never,
+        told: { description: 'says how', inverse: true, handler },
+        fixed: { description: 'always', inverse: { command: 'set', params: { to: 1 } }, handler },
       },
     });
     const manifest = {
       appId: 'a',
       name: 'A',
       state: { cells: { description: 'all', schema: { type: 'object' } } },
-      commands: { set: { description: 'sets', ...more }, clear: { description: 'clears' } },
+      commands: {
+        set: { description: 'sets', ...more },
+        clear: { description: 'clears' },
+        told: { description: 'says how', inverse: true },
+        fixed: { description: 'always', inverse: { command: 'set', params: { to: 1 } } },
+      },
     };
     expect(await ask({ type: 'yaar:app-manifest-request', requestId: 'm' })).toEqual({
       type: 'yaar:app-manifest-response',

@@ -4,7 +4,7 @@ export const hands = {
   yoursOf: (title: string) => `You have taken ${title} over. The agent waits until you hand it back.`,
   backOf: (title: string) => `${title} is handed back to the agent.`,
   handBack: 'Hand back',
-  handBackOf: (title: string) => `Hand ${title} back to the agent`,
+  handBackOf: (title: string) => `Hand back ${title}`,
   key: 'Alt+Shift+H',
   keyDoes: 'Hand windows back to the agent',
   driven: 'Agent at work',
