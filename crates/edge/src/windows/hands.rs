@@ -9,7 +9,7 @@ use axum::{
 };
 use kernel::{
     apps::{
-        BackReason, Undoing,
+        Undoing,
         history::{Came, Commanded, Happened, What, Who},
         protocol::{Answer, Reversal},
         texts,

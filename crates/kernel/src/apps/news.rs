@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(progress(1.0, None, &"ä".repeat(300)), sound(1.0, None, Some(&long)));
         let changed = |keys: &[&str]| {
             let keys = keys.iter().map(|key| (*key).to_owned()).collect();
-            Remark::StateChanged { keys }
+            Remark::StateChanged { keys, by_person: false }
         };
         assert_eq!(changed(&["b", "a", "b"]).sound(), Some(changed(&["a", "b"])));
         assert_eq!(changed(&[&"k".repeat(NAME + 1)]).sound(), None);
