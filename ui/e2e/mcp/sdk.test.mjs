@@ -221,11 +221,11 @@ for (const [era, visit] of Object.entries(eras)) {
         const listed = async () => {
           const { tools } = await visitor.client.listTools();
           const { resources } = await visitor.client.listResources();
-          return [tools.find((it) => it.name === name), resources.find((it) => it.uri === uri)];
+          return { tool: tools.find((it) => it.name === name), state: resources.find((it) => it.uri === uri) };
         };
-        await lists.until(async () => (await listed()).every(Boolean));
+        await lists.until(async () => Object.values(await listed()).every(Boolean));
         assert.ok(lists.count('tools') > 0 && lists.count('resources') > 0);
-        const [tool, state] = await listed();
+        const { tool, state } = await listed();
         assert.match(tool?.description ?? '', /^Counts\n\nRuns "inc" of the app Counter in window/);
         assert.equal(state?.mimeType, 'application/json');
 
@@ -245,7 +245,7 @@ for (const [era, visit] of Object.entries(eras)) {
         assert.equal(await told, true);
 
         page.close();
-        await lists.until(async () => (await listed()).every((it) => it === undefined));
+        await lists.until(async () => Object.values(await listed()).every((it) => it === undefined));
         await assert.rejects(visitor.call(name, { by: 1 }), /Unknown tool/);
         await assert.rejects(visitor.client.readResource({ uri }), /Resource not found/);
         page.leave();
