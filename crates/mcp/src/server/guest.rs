@@ -28,7 +28,8 @@ use super::{
     progress::Progress,
     prompts,
     remarks::Remarks,
-    resources, shown,
+    resources,
+    shown::{self, Told},
     watching::{Ear, Watching},
 };
 
@@ -46,6 +47,8 @@ pub struct Guest {
     room: OnceCell<SessionId>,
     watching: Watching,
     remarks: Remarks,
+    /// Which windows it knows, if it stays connected.
+    pub(super) told: Told,
 }
 
 impl Guest {
@@ -56,6 +59,7 @@ impl Guest {
             room: OnceCell::new(),
             watching: Watching::default(),
             remarks: Remarks::default(),
+            told: Told::default(),
         }
     }
 
@@ -134,6 +138,9 @@ impl ServerHandler for Guest {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let after = After::read(request.as_ref())?;
+        if self.name.get().is_some() {
+            self.told.note(&self.house);
+        }
         let named = self.tools().into_iter().enumerate();
         let (page, next) = after.page(named.map(|(at, it)| (format!("{at:06}"), it)).collect());
         let mut result = ListToolsResult::with_all_items(page);

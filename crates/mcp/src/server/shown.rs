@@ -47,28 +47,74 @@ const UNSAFE: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// Whose each bare name is. It stays theirs for as long as the server runs, also when they are closed:
-/// who was told of a tool once never reaches another window by its name.
+/// A window, wherever it is: its session, and its scoped id.
+type Spot = (SessionId, String);
+
+/// What windows are called among those of all sessions. A name stays with its window for as long as
+/// that is open.
 #[derive(Default)]
-pub struct Labels(Mutex<HashMap<String, (SessionId, String)>>);
+pub struct Labels(Mutex<Book>);
+
+#[derive(Default)]
+struct Book {
+    names: HashMap<Spot, String>,
+    owners: HashMap<String, Spot>,
+}
 
 impl Labels {
-    /// What a window is called: by its id, if it was the first of that id, else with a mark of its own.
+    /// By its id, if no other of that id is open, else with a mark of its own.
     fn of(&self, house: &House, session: SessionId, window: &str) -> String {
-        let (_, id) = split(window);
-        let bare = names::plain(id, NAME);
-        let owner = (session, window.to_owned());
-        let mut known = lock(&self.0);
-        if known.len() >= KNOWN && !known.contains_key(&bare) {
-            known.retain(|_, (session, _)| house.host.roster.get(*session).is_some());
+        let spot = (session, window.to_owned());
+        let mut book = lock(&self.0);
+        if let Some(name) = book.names.get(&spot) {
+            return name.clone();
         }
-        if known.len() < KNOWN {
-            known.entry(bare.clone()).or_insert_with(|| owner.clone());
+        if book.names.len() >= KNOWN {
+            book.names.retain(|spot, _| is_open(house, spot));
         }
-        if known.get(&bare) == Some(&owner) {
-            return bare;
+        let bare = names::plain(split(window).1, NAME);
+        let owner = book.owners.get(&bare).cloned();
+        let name = match owner.filter(|owner| is_open(house, owner)) {
+            Some(_) => names::marked(&bare, &format!("{session}/{window}"), NAME),
+            None => bare,
+        };
+        if let Some(before) = book.owners.insert(name.clone(), spot.clone()) {
+            book.names.remove(&before);
         }
-        names::marked(&bare, &format!("{session}/{window}"), NAME)
+        book.names.insert(spot, name.clone());
+        let Book { names, owners } = &mut *book;
+        owners.retain(|_, spot| names.contains_key(spot));
+        name
+    }
+}
+
+/// Whether a window may be open: of a session at rest that has any, it is not known which.
+fn is_open(house: &House, (session, window): &Spot) -> bool {
+    let Some(state) = house.host.roster.get(*session) else { return false };
+    match house.host.apps.windows(*session) {
+        Some(windows) => windows.get(window).is_some(),
+        None => state.windows_from.is_some(),
+    }
+}
+
+/// What one client was told that names stand for: it is not to reach another window by them.
+#[derive(Default)]
+pub struct Told(Mutex<HashMap<String, Spot>>);
+
+impl Told {
+    pub fn note(&self, house: &House) {
+        let all = all(house);
+        let named = all.iter().flat_map(|shown| {
+            let spot = (shown.session, shown.window.clone());
+            shown.abilities.commands.keys().map(move |name| (shown.name(name), spot.clone()))
+        });
+        *lock(&self.0) = named.collect();
+    }
+
+    fn is_another(&self, name: &str, shown: &Shown) -> bool {
+        let told = lock(&self.0);
+        told.get(name)
+            .is_some_and(|(session, window)| *session != shown.session || *window != shown.window)
     }
 }
 
@@ -112,6 +158,10 @@ pub async fn call(
         let (command, ability) = commands.find(|(command, _)| shown.name(command) == name)?;
         Some((shown, command, ability))
     })?;
+    if guest.told.is_another(name, shown) {
+        let text = format!("{name} is of another window than it was; list the tools again");
+        return Some(Err(ErrorData::invalid_params(text, None)));
+    }
     let mut args = json!({ "windowId": shown.window, "command": command });
     if let Some(params) = params {
         args["params"] = Value::Object(params);

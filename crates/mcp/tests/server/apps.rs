@@ -246,11 +246,14 @@ async fn a_name_that_was_told_never_comes_to_mean_another_window() {
     while !host.apps.offers(second).is_empty() {
         editions.changed().await.unwrap();
     }
-    let left = tools(&mut talk, 4).await;
-    assert_eq!(names(&left)[0], marked, "the other keeps its own");
-    talk.call(5, "app.dock.inc", json!({})).await;
-    assert_eq!(talk.answer(5).await["message"], "Unknown tool: app.dock.inc");
     page.leave();
-    host.delete(second).await.unwrap();
-    assert_eq!(names(&tools(&mut talk, 6).await)[0], marked, "also when its session is gone");
+    let third = session(&host, "Three").await;
+    let _third = show(&host, third, "dock").await;
+    talk.call(4, "app.dock.inc", json!({})).await;
+    let another = "app.dock.inc is of another window than it was; list the tools again";
+    assert_eq!(talk.answer(4).await, json!({ "code": -32602, "message": another }));
+    let now = tools(&mut talk, 5).await;
+    assert_eq!(names(&now).iter().filter(|it| **it == marked).count(), 1, "it keeps its name");
+    talk.call(6, "app.dock.inc", json!({})).await;
+    assert_eq!(talk.answer(6).await["isError"], false, "a name is free when its window is closed");
 }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    mem,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::{
     apps::{
-        AppFact, Apps, Offers, Touched,
+        Abilities, AppFact, Apps, Offers, Touched,
         protocol::{
             Answer, CallId, Connection, Effect, Input, Limits, Machine, Notice, Outgoing, Record,
             Shown, Standing, WindowEvent,
@@ -219,13 +220,19 @@ impl Relay {
     /// Lets the rest of the house know what can be done in apps, if that is not what it was.
     fn offer(&mut self) {
         let offers = self.machine.offers();
-        if offers == self.offered {
+        let before = mem::replace(&mut self.offered, offers);
+        let offers = &self.offered;
+        // Most often they are the very same, and need not be looked at.
+        let is_old = |window: &str, abilities: &Arc<Abilities>| {
+            let old = before.get(window);
+            old.is_some_and(|old| Arc::ptr_eq(old, abilities) || old == abilities)
+        };
+        let new = offers.iter().filter(|(window, abilities)| !is_old(window, abilities));
+        let new: Vec<String> = new.map(|(window, _)| window.clone()).collect();
+        if new.is_empty() && offers.len() == before.len() {
             return;
         }
-        let is_new = |window: &str| self.offered.get(window) != offers.get(window);
-        let new: Vec<String> = offers.keys().filter(|window| is_new(window)).cloned().collect();
-        self.offered.clone_from(&offers);
-        self.apps.offer(self.session, offers);
+        self.apps.offer(self.session, offers.clone());
         for window in new {
             self.touch(window, None);
         }
