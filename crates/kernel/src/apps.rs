@@ -141,6 +141,11 @@ impl Apps {
         relays.entry(session).or_insert_with(|| start(self)).send(wish).ok();
     }
 
+    /// Whether somebody shows the windows of a session, or waits for an app there.
+    fn is_served(&self, session: SessionId) -> bool {
+        self.relays().contains_key(&session)
+    }
+
     /// The task of a session ends.
     fn leave(&self, session: SessionId) {
         self.relays().remove(&session);

@@ -139,15 +139,6 @@ async fn free(house: &House, call: &Call, wish: &Wish) -> Result<Option<String>,
         Wish::Open(opening) => &opening.id,
         Wish::Change { window, .. } | Wish::Close { window } => &window.name,
     };
-    let open = match call.session.windows().await {
-        Ok(open) => open.map_err(|error| error.to_string())?,
-        Err(error) => return Err(error.to_string()),
-    };
-    if open.find(window, None).is_err() {
-        return Ok(None);
-    }
-    // Let go, or the change would be made in a copy.
-    drop(open);
     let waited = house.host()?.await_hands(call.session.id(), window, call.attended).await;
     match waited.map_err(|error| error.to_string())? {
         Answer::Free { note } => Ok(note),

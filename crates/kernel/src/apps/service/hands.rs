@@ -45,6 +45,14 @@ impl Host {
         window: &str,
         attended: bool,
     ) -> Result<Answer, OpenError> {
+        let windows = self.windows(session).await?;
+        let pane = windows.find(window, None);
+        let is_held = pane.is_ok_and(|pane| pane.hands == Hands::Person);
+        // Let go, or the next change would be made in a copy.
+        drop(windows);
+        if !is_held && !self.apps.is_served(session) {
+            return Ok(Answer::Free { note: None });
+        }
         let window = window.to_owned();
         self.wish(session, |call, reply| Wish::Await { call, window, attended, reply }).await
     }
