@@ -217,16 +217,16 @@ describe('a file', () => {
     await shows('Ledger', 'two');
 
     // From now on it is known which.
-    await put('three');
+    await put('six');
     await back();
     await files.getByRole('link', { name: /a\.tally/ }).dblclick();
-    await shows('Ledger', 'three');
-    await put('four');
+    await shows('Ledger', 'six');
+    await put('ten');
     await guest.ask('/tool file_open {"path": "a.tally"}');
-    await shows('Ledger', 'four');
-    await put('five');
+    await shows('Ledger', 'ten');
+    await put('end');
     await server.command('open', join(server.workspace, 'a.tally'), '--session', session);
-    await shows('Ledger', 'five');
+    await shows('Ledger', 'end');
   });
 });
 
