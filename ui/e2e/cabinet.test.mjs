@@ -197,7 +197,7 @@ describe('a file', () => {
     await files.getByRole('link', { name: /a\.tally/ }).click();
     await files.locator('li.chosen').getByText('a.tally').waitFor();
     await files.getByRole('link', { name: /a\.tally/ }).dblclick();
-    const menu = files.getByRole('menu', { name: 'Open a.tally with…' }).getByRole('menuitem');
+    const menu = files.getByRole('menu', { name: 'Open with… a.tally' }).getByRole('menuitem');
     await menu.first().waitFor();
     assert.deepEqual(await menu.allTextContents(), ['Ledger', 'Table', 'Editor']);
     await menu.getByText('Table').click();

@@ -177,7 +177,7 @@ async function asking(address, body) {
 /** A menu of everything that can show a file. */
 function openWith(name, path, applet, link) {
   const button = make('button', { type: 'button', className: 'tell', textContent: 'Open with…' });
-  button.setAttribute('aria-label', `Open ${name} with…`);
+  button.setAttribute('aria-label', `Open with… ${name}`);
   button.setAttribute('aria-haspopup', 'menu');
   button.setAttribute('aria-expanded', 'false');
   const place = make('span', { className: 'with' }, button);
