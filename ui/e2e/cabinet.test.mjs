@@ -197,7 +197,7 @@ describe('a file', () => {
     await files.getByRole('link', { name: /a\.tally/ }).click();
     await files.locator('li.chosen').getByText('a.tally').waitFor();
     await files.getByRole('link', { name: /a\.tally/ }).dblclick();
-    const menu = files.getByRole('menu', { name: 'Open a.tally with…' }).getByRole('menuitem');
+    const menu = files.getByRole('menu', { name: 'Open with… a.tally' }).getByRole('menuitem');
     await menu.first().waitFor();
     assert.deepEqual(await menu.allTextContents(), ['Ledger', 'Table', 'Editor']);
     await menu.getByText('Table').click();
@@ -217,16 +217,16 @@ describe('a file', () => {
     await shows('Ledger', 'two');
 
     // From now on it is known which.
-    await put('three');
+    await put('six');
     await back();
     await files.getByRole('link', { name: /a\.tally/ }).dblclick();
-    await shows('Ledger', 'three');
-    await put('four');
+    await shows('Ledger', 'six');
+    await put('ten');
     await guest.ask('/tool file_open {"path": "a.tally"}');
-    await shows('Ledger', 'four');
-    await put('five');
+    await shows('Ledger', 'ten');
+    await put('end');
     await server.command('open', join(server.workspace, 'a.tally'), '--session', session);
-    await shows('Ledger', 'five');
+    await shows('Ledger', 'end');
   });
 });
 

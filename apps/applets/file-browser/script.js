@@ -13,6 +13,8 @@ const [crumbs, search, sort, count, trouble, list] = ['crumbs', 'search', 'sort'
 let folder = '.';
 let files = [];
 let asked = 0;
+/** What is on show, as it was told. */
+let known = '';
 /** The file that was clicked, by its path. */
 let chosen = '';
 
@@ -41,13 +43,18 @@ async function load(path) {
     const told = await reply.json();
     if (turn !== asked) return;
     if (!reply.ok) throw new Error(reply.status === 500 ? 'There is no such folder.' : told.error);
+    const before = known;
+    known = JSON.stringify(told);
     folder = told.path;
     files = told.files;
     complain(null);
-    show();
+    // What is the same stays where it is, under whatever points at it.
+    if (known !== before) show();
+    else count.textContent = said(list.childElementCount);
   } catch (error) {
     if (turn !== asked) return;
     files = [];
+    known = '';
     list.replaceChildren();
     showCrumbs();
     count.textContent = '';
@@ -170,7 +177,7 @@ async function asking(address, body) {
 /** A menu of everything that can show a file. */
 function openWith(name, path, applet, link) {
   const button = make('button', { type: 'button', className: 'tell', textContent: 'Open with…' });
-  button.setAttribute('aria-label', `Open ${name} with…`);
+  button.setAttribute('aria-label', `Open with… ${name}`);
   button.setAttribute('aria-haspopup', 'menu');
   button.setAttribute('aria-expanded', 'false');
   const place = make('span', { className: 'with' }, button);

@@ -16,7 +16,10 @@ export interface Call {
   readonly requestId: string;
   /** Whether it was run before, and is only repeated because the app was loaded anew. */
   readonly replayed: boolean;
-  /** Tells how far it has come. */
+  /**
+   * Tells how far it has come: shown on the window and to the agent, and its time counts anew, ten minutes in all at most.
+   * Often is fine: the newest is told a few times a second. After its end it counts for nothing.
+   */
   progress(done: number, total?: number, note?: string): void;
 }
 
@@ -34,7 +37,7 @@ export interface Command {
    * Without it: `always`, or `never` where `restore` does it.
    */
   replay?: 'always' | 'last' | 'never';
-  /** How long the agent waits for it, in milliseconds; 5000 if not told, 600000 at most. */
+  /** How long the agent waits for it without hearing of it, in milliseconds; 5000 if not told, 600000 at most. */
   timeoutMs?: number;
   /**
    * What takes it back. The name of a command of this app: it is given what it takes out of the result, or else out of

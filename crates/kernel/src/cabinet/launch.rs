@@ -15,8 +15,7 @@ use crate::{
     ports::{Shelf, StoreError},
     update::SessionId,
     windows::{
-        Bounds, By, Content, DockEdge, Named, Opening, Pane, Renderer, Variant, WindowChange,
-        Windows, Wish,
+        Bounds, By, Content, DockEdge, Named, Opening, Pane, Renderer, Variant, Windows, Wish,
     },
 };
 
@@ -83,8 +82,7 @@ impl Host {
         let card = card.ok_or_else(|| OpeningError::UnknownApp(id.to_owned()))?;
         let windows = self.windows(session).await?;
         let wish = if let Some(pane) = shown(&windows, card, window) {
-            let window = Named::new(pane.window.key());
-            Wish::Change { window, changes: vec![WindowChange::Focused] }
+            Wish::Show { window: Named::new(pane.window.key()) }
         } else {
             let name = window.map_or_else(|| free(&windows, &card.id), str::to_owned);
             Wish::Open(Box::new(fresh(card, name)))
