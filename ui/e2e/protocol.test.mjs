@@ -178,7 +178,7 @@ test('only the app that was asked answers, and only once; whoever else tries is 
   assert.equal(await run('answersWrongly'), 'Unexpected response kind.');
 });
 
-test('an app that says too much is put out, which is told to whoever asks it, and starts again with all that counts', async () => {
+test('an app that says too much is put out, which whoever asks it is told, and starts again with all that counts', async () => {
   const guest = await look();
   await agent.registered(1);
   await run('addAlways', { by: 4 });
@@ -220,7 +220,8 @@ test('silence is told after its time, each kind in its own words, and what comes
   const late = await agent.requestFor('late');
   const never = await agent.requestFor('never');
   const open = (request) =>
-    `${SILENT}\nThe request ${request} is still open. Its result will follow as a message in this session, unless the app is closed or loaded anew first.`;
+    `${SILENT}\nThe request ${request} is still open. Its result will follow as a message in this session, ` +
+    'unless the app is closed or loaded anew first.';
   assert.deepEqual(await answers, [
     'App did not register with the App Protocol (timeout). The iframe app may not call window.yaar.app.register().',
     SILENT,

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 /// How long somebody may take to come.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 const PAGE: &str = r#"<!doctype html><title>Bare</title><iframe sandbox="allow-scripts" src="/frame"></iframe><script>
 const frame = document.querySelector('iframe');

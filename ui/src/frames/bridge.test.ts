@@ -127,11 +127,13 @@ describe('between the server and the apps', () => {
     expect(sent).toEqual([ready(DOCK, { instance: 'i1', replayed: 0 })]);
   });
 
-  test('a new connection hears how far a document is in what it is given again, and of a new document that it is at the beginning', () => {
+  test('a new connection hears how far a document was brought, and a new document is at the beginning', () => {
     const { bridge, sent, posted } = mounted();
-    const ready = (instance: string, replayed: number) => ({ type: 'APP_PROTOCOL_READY', windowId: DOCK, instance, replayed });
+    const type = 'APP_PROTOCOL_READY';
+    const ready = (instance: string, replayed: number) => ({ type, windowId: DOCK, instance, replayed });
     bridge.heard(DOCK, { type: 'yaar:app-ready', instance: 'i1' });
-    for (const position of [1, 4]) bridge.request(`replay-${position}`, DOCK, { kind: 'command', command: 'c' }, { instance: 'i1', position });
+    for (const position of [1, 4])
+      bridge.request(`replay-${position}`, DOCK, { kind: 'command', command: 'c' }, { instance: 'i1', position });
     expect(posted).toHaveLength(2);
     bridge.again();
     bridge.heard(DOCK, { type: 'yaar:app-ready', instance: 'i1' });
@@ -158,7 +160,10 @@ describe('between the server and the apps', () => {
     bridge.request('b', DOCK, { kind: 'manifest' });
     bridge.again();
     const error = 'No iframe found in window';
-    expect(sent).toEqual([response('a', DOCK, { kind: 'command', error }), response('b', DOCK, { kind: 'manifest', error })]);
+    expect(sent).toEqual([
+      response('a', DOCK, { kind: 'command', error }),
+      response('b', DOCK, { kind: 'manifest', error }),
+    ]);
     bridge.heard(DOCK, { type: 'yaar:app-ready', instance: 'i2' });
     bridge.request('c', DOCK, { kind: 'manifest' });
     expect(posted).toHaveLength(2);
