@@ -145,7 +145,7 @@ fn size(message: &Message) -> usize {
     }
 }
 
-fn is_size(error: &axum::Error) -> bool {
+pub fn is_size(error: &axum::Error) -> bool {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = source {
         if error.to_string().contains("too long") {

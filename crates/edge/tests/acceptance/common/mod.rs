@@ -4,6 +4,7 @@ mod client;
 mod guest;
 mod house;
 mod mounted;
+mod phone;
 mod socket;
 mod web;
 
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 
 pub use client::{Ask, Reply, exchange};
 pub use house::House;
+pub use phone::Phone;
 pub use socket::{Socket, ids, persisted, shorts};
 
 /// How every error looks.
