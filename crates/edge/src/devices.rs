@@ -91,12 +91,16 @@ pub struct Devices {
     catalog: Arc<dyn Catalog>,
     clock: Arc<dyn Clock>,
     known: Mutex<Vec<Arc<Device>>>,
+    /// Held while a record is written or taken away, lest one that was revoked come back.
+    storing: tokio::sync::Mutex<()>,
     mistakes: Mutex<HashMap<IpAddr, (Instant, u32)>>,
 }
 
 impl Devices {
     pub fn new(catalog: Arc<dyn Catalog>, clock: Arc<dyn Clock>) -> Self {
-        Self { catalog, clock, known: Mutex::default(), mistakes: Mutex::default() }
+        let (known, storing, mistakes) =
+            (Mutex::default(), tokio::sync::Mutex::default(), Mutex::default());
+        Self { catalog, clock, known, storing, mistakes }
     }
 
     pub async fn load(&self) -> Result<(), StoreError> {
@@ -112,6 +116,7 @@ impl Devices {
     /// The key comes once and is kept nowhere.
     pub async fn pair(&self, wanted: Wanted) -> Result<(Arc<Device>, String), PairError> {
         let Wanted { name, scope, session } = wanted;
+        let _storing = self.storing.lock().await;
         if self.named(&name).is_some() {
             return Err(PairError::Taken(name));
         }
@@ -133,6 +138,7 @@ impl Devices {
 
     /// From now on its key opens nothing, and its sockets end.
     pub async fn revoke(&self, device: &Device) -> Result<(), StoreError> {
+        let _storing = self.storing.lock().await;
         self.catalog.discard(Shelf::Devices, &format!("key/{}", device.id)).await?;
         self.known().retain(|it| it.id != device.id);
         device.revoked.send_replace(true);
@@ -178,6 +184,7 @@ impl Devices {
         drop(seen);
         let (devices, device) = (self.clone(), device.clone());
         tokio::spawn(async move {
+            let _storing = devices.storing.lock().await;
             if *device.revoked.borrow() {
                 return;
             }

@@ -159,6 +159,11 @@ impl Line {
         Some(next)
     }
 
+    /// Changes what is remembered of this phone in this conversation.
+    pub fn note(&self, change: impl FnOnce(&mut Talk)) {
+        self.presence.change(self.session, change);
+    }
+
     /// The last fact that was put into words.
     pub fn told(&self) -> Seq {
         self.told
@@ -295,11 +300,10 @@ impl Line {
         self.say(&reply_to, row, &row.content);
     }
 
-    /// The rest of a reply that ends. Of what is too much for one piece the phone hears at the end.
+    /// What waits of a reply. Of what is too much for one piece the phone hears at its end.
     fn flush(&mut self) {
         let Some(reply) = self.reply.as_mut().filter(|reply| reply.is_pending()) else { return };
         let (piece, question) = (reply.take(DELTA_BYTES), reply.question.clone());
-        reply.freeze();
         self.piece(&question, &piece);
     }
 

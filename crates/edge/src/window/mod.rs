@@ -213,7 +213,7 @@ pub async fn socket(
     let peer = request.extensions().get::<Peer>().cloned();
     match connect(app, device, &uri, upgrade, peer).await {
         Ok(response) => response,
-        Err(error) => error.into_response(),
+        Err(error) => refusal::dress(error.into_response()),
     }
 }
 
@@ -227,7 +227,7 @@ async fn connect(
     let session = conversation(&app, &device, uri).await?;
     let presence = app.phones.of(&device.id);
     let talk = presence.talk(session).await?;
-    let feed = app.host.feed(session, talk.mark).await?;
+    let feed = app.host.feed(session, talk.resume()).await?;
     let after = feed.last();
     let line = Line::begin(app.clone(), device.clone(), presence.clone(), session, after).await?;
     // Those it had before may be dead without our knowing.

@@ -19,6 +19,8 @@ use super::bucket::Bucket;
 const REMEMBERED: usize = 1024;
 /// How many sockets one device may have.
 const SOCKETS: usize = 8;
+/// Words younger than this are said again to a phone that never answers pings.
+const UNSURE: Duration = Duration::from_secs(30);
 
 /// Every device that came since the start.
 pub struct Phones {
@@ -97,6 +99,10 @@ pub struct Talk {
     pub mark: Option<Seq>,
     /// It answers pings.
     pub ponged: bool,
+    /// All up to here was sent.
+    pub sent: Seq,
+    /// The last words that were sent, and when.
+    pub words: Option<(Seq, Instant)>,
     /// It was connected when the server last stopped.
     pub was_connected: bool,
     /// It has read the history since its last socket was opened.
@@ -107,6 +113,19 @@ pub struct Talk {
     pub streamed: Option<Seq>,
     /// It went on from before the server started, so what it was told is not known.
     pub doubtful: bool,
+}
+
+impl Talk {
+    /// Where to go on. A device that never answers pings counts as having heard all that was sent, but
+    /// for words that may just have been lost.
+    pub fn resume(&self) -> Option<Seq> {
+        if self.ponged {
+            return self.mark;
+        }
+        let unsure = self.words.filter(|(_, at)| at.elapsed() < UNSURE);
+        let heard = unsure.map_or(self.sent, |(seq, _)| seq.before().min(self.sent));
+        self.mark.max((heard > Seq(0)).then_some(heard))
+    }
 }
 
 /// What of it survives a restart.

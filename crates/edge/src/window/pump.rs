@@ -30,15 +30,15 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// So many frames that cannot be read within [`BAD_TIME`] are enough.
 const BAD: usize = 20;
 const BAD_TIME: Duration = Duration::from_secs(10);
-/// Words younger than this are said again to a phone that never answers pings.
-const UNSURE: Duration = Duration::from_secs(30);
 
 /// Why it ended, and how the phone is told.
 enum End {
-    /// It said goodbye, or not.
+    /// It said goodbye, as one does or with a complaint.
     Left {
         well: bool,
     },
+    /// The connection broke.
+    Lost,
     Silent,
     Slow,
     TooLarge,
@@ -52,7 +52,7 @@ enum End {
 impl End {
     fn frame(&self) -> Option<CloseFrame> {
         let (code, reason) = match self {
-            Self::Left { .. } | Self::Silent => return None,
+            Self::Left { .. } | Self::Lost | Self::Silent => return None,
             Self::Slow => (close_code::AGAIN, "too slow"),
             Self::TooLarge => (close_code::SIZE, "frame larger than 1 MiB"),
             Self::Bad => (close_code::POLICY, "too many frames that cannot be read"),
@@ -83,8 +83,6 @@ struct Watch {
     /// When a doubted socket counts as dead.
     doubted: Option<Instant>,
     bad: Vec<Instant>,
-    /// The last words that were sent, and when.
-    words: Option<(Seq, Instant)>,
     /// All up to here was sent.
     sent: Seq,
 }
@@ -110,7 +108,6 @@ impl Pump {
             misses: 0,
             doubted: None,
             bad: Vec::new(),
-            words: None,
             sent: Seq(0),
         };
         let end = loop {
@@ -122,11 +119,15 @@ impl Pump {
         if let End::Broken(error) = &end {
             tracing::error!(%error, "a phone cannot be served");
         }
+        if matches!(end, End::Left { .. }) {
+            // The answer to its goodbye goes out while we listen for more.
+            timeout(FAREWELL, self.socket.recv()).await.ok();
+        }
         if let Some(frame) = end.frame() {
             // A courtesy: the phone may be past hearing.
             timeout(FAREWELL, self.socket.send(Message::Close(Some(frame)))).await.ok();
         }
-        self.leave(&end, &watch).await;
+        self.leave(&end).await;
         metrics::gauge!("megaron_phones").decrement(1);
     }
 
@@ -193,7 +194,7 @@ impl Pump {
                 Err(End::Left { well: frame.is_some_and(|frame| frame.code == close_code::NORMAL) })
             }
             Some(Err(error)) if crate::socket::is_size(&error) => Err(End::TooLarge),
-            Some(Err(_)) | None => Err(End::Left { well: false }),
+            Some(Err(_)) | None => Err(End::Lost),
         }
     }
 
@@ -230,11 +231,12 @@ impl Pump {
         let text = match out {
             Out::Ping(seq) => {
                 watch.sent = watch.sent.max(seq);
+                self.line.note(|talk| talk.sent = talk.sent.max(seq));
                 return self.ping(seq).await;
             }
             Out::Complete(text, seq) => {
                 if seq > Seq(0) {
-                    watch.words = Some((seq, Instant::now()));
+                    self.line.note(|talk| talk.words = Some((seq, Instant::now())));
                 }
                 text
             }
@@ -256,7 +258,7 @@ impl Pump {
     async fn send(&mut self, message: Message) -> Result<(), End> {
         match timeout(STALL, self.socket.send(message)).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(End::Left { well: false }),
+            Ok(Err(_)) => Err(End::Lost),
             Err(_) => Err(End::Slow),
         }
     }
@@ -265,16 +267,9 @@ impl Pump {
         self.line.presence.pongs()
     }
 
-    /// A phone that never answers pings counts as having heard all but the last words.
-    async fn leave(mut self, end: &End, watch: &Watch) {
+    async fn leave(mut self, end: &End) {
         let (presence, session) = (self.line.presence.clone(), self.line.session);
-        let unsure = watch.words.filter(|(_, at)| at.elapsed() < UNSURE);
-        let heard = unsure.map_or(watch.sent, |(seq, _)| seq.before().min(watch.sent));
-        presence.change(session, |talk| {
-            if !talk.ponged {
-                talk.mark = talk.mark.max(Some(heard));
-            }
-        });
+        presence.change(session, |talk| talk.mark = talk.resume());
         self.place.well = matches!(end, End::Left { well: true });
         drop(self.place);
         drop(self.peer);

@@ -8,7 +8,7 @@ use testkit::{
 };
 
 use crate::{
-    common::{House, Phone},
+    common::{Deaf, House, Phone},
     phone_talk::{ANSWER, golden},
 };
 
@@ -34,7 +34,8 @@ async fn read(phone: &mut Phone, most: usize) {
 }
 
 fn is_over(phone: &Phone) -> bool {
-    !phone.screen.busy && phone.words().contains(&ANSWER)
+    let whole = |bubble: &phone::Bubble| bubble.content == ANSWER && !bubble.streaming;
+    !phone.screen.busy && phone.screen.bubbles.iter().any(whole)
 }
 
 #[tokio::test]
@@ -164,4 +165,47 @@ async fn whoever_comes_in_the_middle_hears_the_answer_from_its_beginning() {
     phone.until_idle().await;
     assert_eq!(late.words(), ["count", "One, two."]);
     assert_eq!(phone.words(), ["count", "One, two."]);
+}
+
+#[tokio::test]
+async fn a_phone_that_answers_no_ping_loses_nothing_and_hears_at_most_the_last_words_twice() {
+    let world = World::new([]);
+    world.model.otherwise(vec![text("Yes.")]);
+    let house = House::over(world).await;
+    let path = format!("/ws?token={}", house.key());
+    let mut heard = Vec::new();
+    for number in 0..3 {
+        let mut deaf = Deaf::open(house.address(), &path).await;
+        let id = number.to_string();
+        deaf.send(&json!({ "type": "message.send", "id": id, "content": "Are you there?" })).await;
+        loop {
+            let event = deaf.next().await;
+            let Event::Complete { reply_to, .. } = &event else { continue };
+            heard.push(reply_to.clone());
+            if *reply_to == id {
+                break;
+            }
+        }
+    }
+    assert_eq!(heard, ["0", "0", "1", "1", "2"]);
+}
+
+#[tokio::test]
+async fn a_socket_that_is_dead_without_a_word_is_found_out_by_the_next_status() {
+    let house = House::new([vec![text("Yes.")]]).await;
+    let (_, paired) = house.post("/api/keys", json!({ "name": "phone" })).await;
+    let mut phone = Phone::new(&house, paired["key"].as_str().unwrap(), "phone");
+    phone.start().await;
+    phone.say("a", "hello").await;
+    phone.until_idle().await;
+    // Its network is gone: nothing is read any more, and nobody says so.
+    let asking = tokio::spawn(phone.ask("/status"));
+    while house.get("/api/keys").await.1["keys"][0]["connected"] == true {
+        tokio::task::yield_now().await;
+    }
+    let dead = phone.detach();
+    phone.connect().await;
+    assert_eq!(asking.await.unwrap().status, 200);
+    drop(dead);
+    assert!(!phone.status().await.busy);
 }

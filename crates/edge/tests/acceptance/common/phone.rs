@@ -102,6 +102,12 @@ impl Phone {
         self.ahead.clear();
     }
 
+    /// Its connection is lost without anybody's knowing: it stays open as long as this is kept.
+    pub fn detach(&mut self) -> Option<Socket> {
+        self.ahead.clear();
+        self.socket.take()
+    }
+
     /// The person chose to disconnect.
     pub async fn leave(&mut self) {
         let goodbye = CloseFrame { code: CloseCode::Normal, reason: "".into() };
