@@ -74,7 +74,8 @@ fn a_terminal_talks_as_a_phone_does() {
     let _server = home.serve(&[]);
     let said = home.piped(&["phone"], "hello\n/tool list_directory {}\n");
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.out.contains("hello"), "{said:?}");
+    assert!(said.out.starts_with("Hello! I am the demo model"), "{said:?}");
+    assert!(said.out.contains("`list_directory` ok"), "{said:?}");
     let again = home.command(&["phone"]).stdin(Stdio::null()).output().unwrap();
     let shown = String::from_utf8(again.stderr).unwrap();
     assert!(shown.contains("you: hello\nagent: "), "{shown}");
