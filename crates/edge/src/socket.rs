@@ -152,7 +152,7 @@ fn is_too_large(dialect: &impl Dialect, message: &Message) -> bool {
     frame.len() > FRAME_BYTES && !dialect.takes(frame)
 }
 
-fn is_size(error: &axum::Error) -> bool {
+pub fn is_size(error: &axum::Error) -> bool {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = source {
         if error.to_string().contains("too long") {

@@ -229,6 +229,9 @@ pub enum Fact {
     TaskClosed {
         task: Uuid,
         close: Close,
+        /// Why, where it was not its own steps that ended it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     TurnEnded(Outcome),
     /// A window was opened, perhaps over one of the same name.

@@ -3,6 +3,7 @@ import type {
   AcceptedAnswer,
   Approval,
   CreatedAnswer,
+  Device,
   EventsAnswer,
   FindingsAnswer,
   FrameOffer,
@@ -15,6 +16,7 @@ import type {
   OutputAnswer,
   Preferences,
   PromptAnswer,
+  Reach,
   Ruling,
   SessionsAnswer,
   StateAnswer,
@@ -88,6 +90,10 @@ export const grants = () => ask<{ grants: Grant[] }>('GET', '/api/grants');
 /** Goes on its way even if the page is being left. */
 export const revoke = (id: string) =>
   ask('DELETE', `/api/grants/${encodeURIComponent(id)}`, undefined, {}, { keepalive: true });
+
+export const devices = () => ask<{ keys: Device[] } & Reach>('GET', '/api/keys');
+export const pair = (name: string) => ask<Device & Reach & { key: string }>('POST', '/api/keys', name ? { name } : {});
+export const unpair = (id: string) => ask('DELETE', `/api/keys/${encodeURIComponent(id)}`);
 
 export const output = (id: string) =>
   ask<OutputAnswer>('GET', `/api/outputs/${encodeURIComponent(id)}?format=json`);

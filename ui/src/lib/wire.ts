@@ -172,6 +172,23 @@ export interface Grant {
   grantedAt: string;
 }
 
+/** A device with a key of its own. */
+export interface Device {
+  id: string;
+  name: string;
+  scope: 'phone' | 'everything';
+  sessionId: string | null;
+  createdAt: string;
+  lastSeenAt: string | null;
+  connected: boolean;
+}
+
+/** How other machines reach the server, as far as they do. */
+export interface Reach {
+  host: string;
+  local: boolean;
+}
+
 export interface Task {
   id: string;
   title: string;

@@ -115,7 +115,7 @@ fn bodies(session: SessionId, seq: Seq, at: Timestamp, fact: &Fact) -> Vec<Body<
         }
         Fact::TaskOpened(task) => vec![Body::TaskCreated { task: task.into() }],
         Fact::TaskMoved(task) => vec![Body::TaskUpdated { task: task.into() }],
-        Fact::TaskClosed { task, close } => {
+        Fact::TaskClosed { task, close, .. } => {
             vec![Body::TaskCompleted { task_id: *task, status: tasks::closed(*close) }]
         }
         Fact::Rewound { before, .. } => vec![Body::Rewound { before: *before }],

@@ -3,6 +3,7 @@ import { approvals, forms, modes } from './approvals';
 import { apps } from './apps';
 import { chat, log } from './chat';
 import { composer, connection } from './composer';
+import { devices } from './devices';
 import { docs } from './docs';
 import { errors } from './errors';
 import { find } from './find';
@@ -28,6 +29,7 @@ export const en = {
   chat,
   composer,
   connection,
+  devices,
   docs,
   errors,
   find,
