@@ -108,7 +108,10 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn each_command_counts_once_and_each_request_has_one_outcome(acts in vec(act(), 1..120)) {
+    fn each_command_counts_once_and_each_request_has_one_outcome(
+        acts in vec(act(), 1..120),
+        cut in 0..16_usize,
+    ) {
         let mut world = World::new();
         for act in &acts {
             world.act(act);
@@ -117,6 +120,18 @@ proptest! {
         // Nobody waits for a person for ever, even if nothing more is heard of them.
         world.wait(301_000);
         prop_assert!(!world.is_taken());
+        world.settle();
+
+        // Whoever is brought up to date when the server is cut off goes on where it was.
+        world.join(1);
+        world.load(1);
+        for _ in 0..cut {
+            for act in [Act::Deliver(1), Act::Work(1, Mood::Good), Act::Hear(1)] {
+                world.act(&act);
+            }
+        }
+        world.act(&Act::Restart);
+        world.join(1);
         world.settle();
         let carried_out = world.carried_out();
         let expected = to_be_told(&carried_out);
