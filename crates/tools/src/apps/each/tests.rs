@@ -152,7 +152,7 @@ async fn what_such_a_tool_says_is_what_the_app_says() {
                     titles.extend(answer.calls.iter().map(|call| call.title.clone()));
                 }
                 Fact::ToolReturned { call, output } => {
-                    returned.push((call.clone(), output.clone()))
+                    returned.push((call.clone(), output.clone()));
                 }
                 Fact::TurnEnded(_) => break 'turn,
                 _ => (),
