@@ -39,7 +39,7 @@ impl Manifest {
         let object = value.as_object()?;
         let app = object.get("appId").and_then(Value::as_str).filter(|id| !id.is_empty());
         let (app, whole) = (app.map(str::to_owned), value.clone());
-        let mut manifest = Self { app, whole, ..Self::default() };
+        let mut manifest = Self { whole, app, ..Self::default() };
         for (key, entry) in entries(object, "state") {
             let schema = schema(entry, "schema", &format!("state {key}"), odd);
             manifest.states.insert(key.clone(), schema);

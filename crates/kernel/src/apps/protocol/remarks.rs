@@ -19,11 +19,14 @@ impl Machine {
         }
         match remark.sound() {
             Some(Remark::Progress { request, done, total, note }) => {
-                let Some(tool_call) = self.went_on(connection, &window, &request) else { return };
+                if !self.went_on(connection, &window, &request) {
+                    return;
+                }
+                let tool_call = self.open.get(&request).and_then(|open| open.tool_call.clone());
                 let what = Telling::Progress { request, done, total, note };
                 self.effects.push(Effect::News { window, what, tool_call });
             }
-            Some(Remark::StateChanged { keys }) => self.changed(connection, window, keys),
+            Some(Remark::StateChanged { keys }) => self.changed(connection, &window, keys),
             Some(Remark::Printed { level, text }) => {
                 let connection = connection.to_string();
                 self.tell_news(&window, Telling::Printed { connection, level, text });
@@ -32,29 +35,26 @@ impl Machine {
         }
     }
 
-    /// Whoever tells how far a command is has not gone silent: it is given its time anew. Gives back
-    /// what a model calls the call; nothing if it is none that this app works on.
-    fn went_on(
-        &mut self,
-        connection: Connection,
-        window: &str,
-        request: &str,
-    ) -> Option<Option<String>> {
-        let open = self.open.get_mut(request).filter(|open| !open.is_late)?;
+    /// Whoever tells how far a command is has not gone silent: it is given its time anew. Says whether
+    /// it is one that this app works on.
+    fn went_on(&mut self, connection: Connection, window: &str, request: &str) -> bool {
+        let Some(open) = self.open.get_mut(request).filter(|open| !open.is_late) else {
+            return false;
+        };
         if open.at.is_none_or(|(asked, _)| asked != connection) || open.window != window {
-            return None;
+            return false;
         }
         open.heard = self.now;
         let until = open.until();
         for caller in &mut open.callers {
             caller.until = caller.until.max(until);
         }
-        Some(open.tool_call.clone())
+        true
     }
 
     /// Only the app that is asked for it knows what its state is.
-    fn changed(&mut self, connection: Connection, window: String, mut keys: Vec<String>) {
-        let Some(live) = self.live.get(&window) else { return };
+    fn changed(&mut self, connection: Connection, window: &str, mut keys: Vec<String>) {
+        let Some(live) = self.live.get(window) else { return };
         if live.owner != Some(connection) {
             return;
         }
@@ -62,7 +62,7 @@ impl Machine {
             keys.retain(|key| manifest.has_state(key));
         }
         if !keys.is_empty() {
-            self.tell_news(&window, Telling::StateChanged { keys });
+            self.tell_news(window, Telling::StateChanged { keys });
         }
     }
 
