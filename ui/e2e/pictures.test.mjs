@@ -160,7 +160,7 @@ for (const { name: look, options } of looks) {
     await guest.ask('What are these, and what is the plan?');
     await loaded(guest.log.getByRole('img'), 3);
     await bring('drop', [red, blue, { name: 'notes.none', mimeType: 'text/plain', buffer: Buffer.from('x') }]);
-    const asked = guest.page.getByRole('dialog', { name: 'What shall become of 2 files?' });
+    const asked = guest.page.getByRole('dialog', { name: 'What shall become of these 2 files?' });
     await asked.waitFor();
     await inspect(guest, `dropped-${look}`);
     await asked.getByRole('button', { name: 'Attach' }).click();

@@ -59,9 +59,9 @@ pub async fn obey(party: &mut Party, wish: Wish) {
             party.attendance().map(|it| it.hand(window, monitor, to)).ok_or_else(nobody)
         }
         Wish::Remark { window, remark } => {
-            if may_remark(party) {
-                let monitor = party.monitor();
-                party.attendance().map(|it| it.remarked(window, monitor, remark));
+            let (may, monitor) = (may_remark(party), party.monitor());
+            if let Some(place) = party.attendance().filter(|_| may) {
+                place.remarked(window, monitor, remark);
             }
             Ok(())
         }

@@ -271,10 +271,8 @@ fn passing(session: SessionId, after: Seq, at: Timestamp, signal: &Signal) -> Ve
             [write(&ephemeral(derive(session, after, INTENT), Body::Intent { intent: text }))]
                 .into()
         }
-        // This socket's clients see a call when it is whole.
-        Signal::Calling { .. } => Vec::new(),
-        // Said in the dialect of apps.
-        Signal::App(_) => Vec::new(),
+        // This socket's clients see a call when it is whole, and what apps say in the dialect of apps.
+        Signal::Calling { .. } | Signal::App(_) => Vec::new(),
         Signal::Retrying { reason, attempt, attempts, wait } => {
             let seconds = wait.as_secs_f64();
             let message =

@@ -28,7 +28,7 @@ export const apps = {
     drop: 'Drop here to open it in an app',
     with: (name: string) => `Open ${name} with…`,
     whither: (name: string) => `What shall become of ${name}?`,
-    several: (count: number) => `${count} files`,
+    several: (count: number) => `these ${count} files`,
     attach: 'Attach to the message',
     attachIt: 'Attach',
     openWith: (app: string) => `Open with ${app}`,

@@ -19,7 +19,10 @@ impl Machine {
         }
         match remark.sound() {
             Some(Remark::Progress { request, done, total, note }) => {
-                let Some(tool_call) = self.went_on(connection, &window, &request) else { return };
+                if !self.went_on(connection, &window, &request) {
+                    return;
+                }
+                let tool_call = self.open.get(&request).and_then(|open| open.tool_call.clone());
                 let what = Telling::Progress { request, done, total, note };
                 self.effects.push(Effect::News { window, what, tool_call });
             }
@@ -27,7 +30,7 @@ impl Machine {
                 if by_person {
                     self.edited(&window, &keys);
                 }
-                self.changed(connection, window, keys);
+                self.changed(connection, &window, keys);
             }
             Some(Remark::Printed { level, text }) => {
                 let connection = connection.to_string();
@@ -37,29 +40,26 @@ impl Machine {
         }
     }
 
-    /// Whoever tells how far a command is has not gone silent: it is given its time anew. Gives back
-    /// what a model calls the call; nothing if it is none that this app works on.
-    fn went_on(
-        &mut self,
-        connection: Connection,
-        window: &str,
-        request: &str,
-    ) -> Option<Option<String>> {
-        let open = self.open.get_mut(request).filter(|open| !open.is_late)?;
+    /// Whoever tells how far a command is has not gone silent: it is given its time anew. Says whether
+    /// it is one that this app works on.
+    fn went_on(&mut self, connection: Connection, window: &str, request: &str) -> bool {
+        let Some(open) = self.open.get_mut(request).filter(|open| !open.is_late) else {
+            return false;
+        };
         if open.at.is_none_or(|(asked, _)| asked != connection) || open.window != window {
-            return None;
+            return false;
         }
         open.heard = self.now;
         let until = open.until();
         for caller in &mut open.callers {
             caller.until = caller.until.max(until);
         }
-        Some(open.tool_call.clone())
+        true
     }
 
     /// Only the app that is asked for it knows what its state is.
-    fn changed(&mut self, connection: Connection, window: String, mut keys: Vec<String>) {
-        let Some(live) = self.live.get(&window) else { return };
+    fn changed(&mut self, connection: Connection, window: &str, mut keys: Vec<String>) {
+        let Some(live) = self.live.get(window) else { return };
         if live.owner != Some(connection) {
             return;
         }
@@ -67,8 +67,9 @@ impl Machine {
             keys.retain(|key| manifest.has_state(key));
         }
         if !keys.is_empty() {
-            self.effects.push(Effect::Touch { window: window.clone(), keys: Some(keys.clone()) });
-            self.tell_news(&window, Telling::StateChanged { keys });
+            let (window_id, told) = (window.to_owned(), Some(keys.clone()));
+            self.effects.push(Effect::Touch { window: window_id, keys: told });
+            self.tell_news(window, Telling::StateChanged { keys });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Connection, Machine};
+use super::{Connection, Live, Machine};
 
 /// Windows by their scoped ids, connections as they are called in facts.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +57,7 @@ impl Machine {
             generation,
             instance: past.and_then(|past| past.instance(generation)).map(str::to_owned),
         };
-        let manifest = live.and_then(|live| live.manifest());
+        let manifest = live.and_then(Live::manifest);
         Ok(Standing {
             app: past.and_then(|past| past.shown.app.clone()),
             readiness: self.readiness(&window),
