@@ -51,20 +51,9 @@ pub struct Access {
 pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     if door::is_ours(&parts.uri) {
-        return match access.phone(&parts) {
-            Some(device) => {
-                parts.extensions.insert(Caller(device));
-                next.run(Request::from_parts(parts, body)).await
-            }
-            None => {
-                metrics::counter!("megaron_refused_total", "status" => "401").increment(1);
-                let from = parts.extensions.get::<Peer>().map(|peer| peer.address.ip());
-                match access.devices.mistook(from) {
-                    true => window::too_many_mistakes(),
-                    false => window::not_let_in(),
-                }
-            }
-        };
+        let Some(device) = access.phone(&parts) else { return access.shut(&parts) };
+        parts.extensions.insert(Caller(device));
+        return next.run(Request::from_parts(parts, body)).await;
     }
     if let Err(refusal) = access.admit(&parts) {
         metrics::counter!("megaron_refused_total", "status" => refusal.name()).increment(1);
@@ -151,6 +140,13 @@ impl Access {
         bearer(headers).is_some_and(|key| self.keys.accepts(key) || self.opens_all(key))
             || self.cookie(headers).is_some_and(|cookie| self.logged_in(cookie))
             || (takes_tokens(uri) && token(uri).is_some_and(|token| self.takes_token(token)))
+    }
+
+    /// What a phone is told whose key opens nothing.
+    fn shut(&self, parts: &Parts) -> Response {
+        metrics::counter!("megaron_refused_total", "status" => "401").increment(1);
+        let from = parts.extensions.get::<Peer>().map(|peer| peer.address.ip());
+        if self.devices.mistook(from) { window::too_many_mistakes() } else { window::not_let_in() }
     }
 
     /// Whether this is the key of a device that may do everything.

@@ -12,8 +12,9 @@ use crate::{
 const CANCELLED: u8 = 130;
 
 pub async fn run(args: KeyArgs) -> anyhow::Result<ExitCode> {
-    let data_dir = config::data_dir(&args.home)?;
-    match args.action.as_ref().unwrap_or(&KeyAction::Show) {
+    let KeyArgs { action, home } = args;
+    let data_dir = config::data_dir(&home)?;
+    match action.as_ref().unwrap_or(&KeyAction::Show) {
         KeyAction::Show => {
             let Some(key) = wire::keys(&data_dir)?.show()? else {
                 eprintln!("megaron: the key was revoked; `megaron key new` makes another");

@@ -48,10 +48,10 @@ impl<'a> Fields<'a> {
     pub fn share(&self, name: &str) -> Result<f64, Fault> {
         let value = self.required(name)?;
         let number = value.as_f64().ok_or_else(|| self.wrong(name, "a number", value))?;
-        match (0.0..=1.0).contains(&number) {
-            true => Ok(number),
-            false => Err(Fault::new(self.place(name), format!("{number} is not within 0 to 1"))),
+        if (0.0..=1.0).contains(&number) {
+            return Ok(number);
         }
+        Err(Fault::new(self.place(name), format!("{number} is not within 0 to 1")))
     }
 
     /// A whole number of 64 bits, written with or without `.0`.

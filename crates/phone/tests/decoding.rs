@@ -1,5 +1,4 @@
 //! What the shipped app takes and what it drops.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use phone::{Event, Screen, event, messages, status};
 

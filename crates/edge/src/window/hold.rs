@@ -106,13 +106,11 @@ mod tests {
             let later = presence.clone();
             let back = tokio::spawn(async move {
                 tokio::time::sleep(Duration::from_secs(3)).await;
-                match comes {
-                    0 => later.enter(),
-                    _ => {
-                        later.read(SESSION, Seq(0));
-                        None
-                    }
+                if comes == 0 {
+                    return later.enter();
                 }
+                later.read(SESSION, Seq(0));
+                None
             });
             assert_eq!(held(&phones, &presence).await.as_secs(), 3);
             drop(back.await.unwrap());

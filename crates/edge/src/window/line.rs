@@ -1,5 +1,8 @@
 //! What one phone is told on one socket: the story in frames, paced as the phone bears it.
 
+mod missed;
+mod showing;
+
 use std::{
     collections::{HashMap, VecDeque},
     sync::Arc,
@@ -13,6 +16,8 @@ use kernel::{
     update::{Entry, Seq, SessionId, Signal, Update},
 };
 use tokio::time::Instant;
+
+use missed::Missed;
 
 use super::{
     cards::{Card, Change},
@@ -31,8 +36,6 @@ const PACE: Duration = Duration::from_millis(40);
 const CARDS: Duration = Duration::from_millis(250);
 /// Between two tellings of what fills the context.
 const COUNTS: Duration = Duration::from_secs(1);
-/// How many rows are told to one who comes back.
-const CATCH_UP: usize = 200;
 pub const AGENT: &str = "megaron";
 
 pub enum Out {
@@ -63,12 +66,6 @@ pub struct Line {
     busy: bool,
     /// Tasks whose standing was told lately, and how they stand by now.
     cards: HashMap<String, (Instant, Option<Card>)>,
-}
-
-#[derive(Default)]
-struct Missed {
-    rows: VecDeque<Told>,
-    closed: Vec<(String, String)>,
 }
 
 impl Line {
@@ -229,7 +226,7 @@ impl Line {
             for (id, _) in &missed.closed {
                 it.tasks.entry(id.clone()).and_modify(|ended| *ended = Some(last));
             }
-            (it.fresh, it.doubtful, it.was_connected) = (false, false, false);
+            (it.fresh, it.doubtful) = (false, false);
         });
         for card in open {
             self.show(card);
@@ -245,12 +242,11 @@ impl Line {
         let Some((question, texts)) = self.story.running() else { return };
         let streamed = talk.streamed == Some(question.seq) || talk.doubtful;
         let question = question.clone();
-        self.reply = Some(match streamed && !talk.fresh {
-            true => Reply::frozen(question),
-            false => {
-                let draft = draft.map(|draft| (draft.step, draft.text.as_str()));
-                Reply::joined(question, texts, draft)
-            }
+        self.reply = Some(if streamed && !talk.fresh {
+            Reply::frozen(question)
+        } else {
+            let draft = draft.map(|draft| (draft.step, draft.text.as_str()));
+            Reply::joined(question, texts, draft)
         });
     }
 
@@ -325,55 +321,6 @@ impl Line {
         self.out.push_back(Out::Delta(frame, question.seq));
     }
 
-    fn show(&mut self, card: Card) {
-        let (mut new, id) = (false, card.id.clone());
-        if !card.is_worth_showing() {
-            return;
-        }
-        self.presence.change(self.session, |talk| {
-            new = talk.tasks.insert(id.clone(), None).is_none();
-        });
-        let now = Instant::now();
-        if new {
-            self.push(&Frame::TaskCreated {
-                task_id: &card.id,
-                title: &card.title,
-                visibility: "auto",
-                status: "in_progress",
-                progress: card.progress(),
-                steps: &card.steps,
-            });
-            self.cards.insert(id, (now, None));
-            return;
-        }
-        match self.cards.get_mut(&id) {
-            Some((at, waiting)) if now.duration_since(*at) < CARDS => *waiting = Some(card),
-            _ => {
-                self.update(&card);
-                self.cards.insert(id, (now, None));
-            }
-        }
-    }
-
-    fn update(&mut self, card: &Card) {
-        let Card { id, steps, .. } = card;
-        self.push(&Frame::TaskUpdated { task_id: id, progress: card.progress(), steps });
-    }
-
-    fn close(&mut self, id: &str, result: &str) {
-        self.flush();
-        if let Some((_, Some(card))) = self.cards.remove(id) {
-            self.update(&card);
-        }
-        let (mut known, told) = (false, self.told);
-        self.presence.change(self.session, |talk| {
-            known = talk.tasks.get_mut(id).map(|ended| *ended = Some(told)).is_some();
-        });
-        if known {
-            self.push(&Frame::TaskCompleted { task_id: id, progress: 1.0, result });
-        }
-    }
-
     fn busy(&mut self, busy: bool) {
         if busy != self.busy {
             self.status(busy);
@@ -418,25 +365,5 @@ impl Line {
         };
         let (piece, question) = (reply.take(DELTA_BYTES), reply.question.clone());
         self.piece(&question, &piece);
-    }
-}
-
-impl Missed {
-    /// Only what lasts: words, and how tasks ended.
-    fn note(&mut self, told: Told) {
-        match told {
-            Told::Said { .. } | Told::Ended { .. } | Told::Note(_) => {
-                self.rows.push_back(told);
-                if self.rows.len() > CATCH_UP {
-                    self.rows.pop_front();
-                }
-            }
-            Told::Card(Change::Closed { id, result }) => self.closed.push((id, result)),
-            Told::Card(Change::Shown(_))
-            | Told::Began(_)
-            | Told::Text { .. }
-            | Told::Counted
-            | Told::Busy(_) => (),
-        }
     }
 }

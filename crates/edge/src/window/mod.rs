@@ -205,10 +205,7 @@ pub async fn socket(
     upgrade: Upgrade,
     request: Request,
 ) -> Response {
-    let upgrade = match upgrade {
-        Ok(upgrade) => upgrade,
-        Err(_) => return refusal::upgrade(),
-    };
+    let Ok(upgrade) = upgrade else { return refusal::upgrade() };
     let uri = request.uri().clone();
     let peer = request.extensions().get::<Peer>().cloned();
     match connect(app, device, &uri, upgrade, peer).await {

@@ -103,15 +103,13 @@ pub struct Talk {
     pub sent: Seq,
     /// The last words that were sent, and when.
     pub words: Option<(Seq, Instant)>,
-    /// It was connected when the server last stopped.
-    pub was_connected: bool,
     /// It has read the history since its last socket was opened.
     pub fresh: bool,
     /// The tasks it was told of, and where they ended, until that has arrived.
     pub tasks: HashMap<String, Option<Seq>>,
     /// The question of whose answer it was sent a piece.
     pub streamed: Option<Seq>,
-    /// It went on from before the server started, so what it was told is not known.
+    /// It was connected when the server last stopped, so what it was told is not known.
     pub doubtful: bool,
 }
 
@@ -161,8 +159,7 @@ impl Presence {
         let record: Option<Record> =
             self.catalog.load(Shelf::Devices, &self.record(session)).await?;
         let Record { mark, ponged, connected } = record.unwrap_or_default();
-        let talk =
-            Talk { mark, ponged, was_connected: connected, doubtful: connected, ..Talk::default() };
+        let talk = Talk { mark, ponged, doubtful: connected, ..Talk::default() };
         self.inner().talks.insert(session, talk.clone());
         Ok(talk)
     }
@@ -245,7 +242,7 @@ impl Presence {
         if inner.left || inner.came_anew || !inner.sockets.is_empty() {
             return None;
         }
-        let before = inner.talks.values().any(|talk| talk.was_connected);
+        let before = inner.talks.values().any(|talk| talk.doubtful);
         match inner.lost {
             Some(at) => Some(Lost::At(at)),
             None if before => Some(Lost::BeforeStart),

@@ -53,7 +53,7 @@ async fn a_key_and_nothing_else_opens_the_doors() {
     for path in ["/ws?token=", &format!("/ws?token={half}"), &format!("/ws?token={key}%20x")] {
         assert_eq!(refused(&house, path).await, unauthorized(), "{path}");
     }
-    let coded: String = key.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let coded = key.bytes().map(|byte| format!("%{byte:02X}")).collect::<Vec<_>>().concat();
     for path in [
         format!("/ws?token={key}"),
         format!("//ws?token={key}"),

@@ -100,11 +100,10 @@ impl Talk {
                 self.line = None;
                 self.waiting.remove(&reply_to);
             }
-            Event::TaskCreated(task) => self.card(&task.title, task.progress, &task.steps),
+            Event::TaskCreated(task) => card(&task.title, task.progress, &task.steps),
             Event::TaskUpdated { id, progress, steps } => {
-                if let Some(card) = self.screen.cards.iter().find(|card| card.id == id) {
-                    let title = card.title.clone();
-                    self.card(&title, progress, &steps);
+                if let Some(shown) = self.screen.cards.iter().find(|card| card.id == id) {
+                    card(&shown.title, progress, &steps);
                 }
             }
             Event::TaskCompleted { id, result } => {
@@ -125,12 +124,12 @@ impl Talk {
         }
         self.line = Some(reply_to.to_owned());
     }
+}
 
-    fn card(&self, title: &str, progress: f64, steps: &[Step]) {
-        let active = steps.iter().find(|step| step.status == "in_progress");
-        let now = active.or(steps.last()).map(|step| plain(&step.name)).unwrap_or_default();
-        eprintln!("[{}] {:.0} % · {now}", plain(title), progress * 100.0);
-    }
+fn card(title: &str, progress: f64, steps: &[Step]) {
+    let active = steps.iter().find(|step| step.status == "in_progress");
+    let now = active.or(steps.last()).map(|step| plain(&step.name)).unwrap_or_default();
+    eprintln!("[{}] {:.0} % · {now}", plain(title), progress * 100.0);
 }
 
 /// Nothing in it commands the terminal; lines stay lines.

@@ -14,8 +14,8 @@ fn scan(out: &str) -> String {
     let width = lines.iter().map(Vec::len).max().unwrap();
     let is_light = |x: usize, y: usize| match lines[y / 2].get(x) {
         Some('█') => true,
-        Some('▀') => y % 2 == 0,
-        Some('▄') => y % 2 == 1,
+        Some('▀') => y.is_multiple_of(2),
+        Some('▄') => !y.is_multiple_of(2),
         _ => false,
     };
     let size = 4;
