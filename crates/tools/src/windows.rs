@@ -138,6 +138,8 @@ async fn free(house: &House, call: &Call, wish: &Wish) -> Result<Option<String>,
     let window = match wish {
         Wish::Open(opening) => &opening.id,
         Wish::Change { window, .. } | Wish::Close { window } => &window.name,
+        // It changes nothing in the window.
+        Wish::Show { .. } => return Ok(None),
     };
     let waited = house.host()?.await_hands(call.session.id(), window, call.attended).await;
     match waited.map_err(|error| error.to_string())? {

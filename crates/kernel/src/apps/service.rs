@@ -12,9 +12,7 @@ use std::{fmt, sync::Arc};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::protocol::{
-    Answer, CallId, Called, Connection, HandsWish, Outgoing, Standing, Undo,
-};
+use super::protocol::{Answer, CallId, Called, Connection, HandsWish, Outgoing, Standing, Undo};
 use crate::{
     apps::{Apps, Asked, Cause, News, Remark, Response, texts},
     host::{Host, OpenError},
