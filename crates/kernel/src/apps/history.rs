@@ -171,8 +171,7 @@ impl Reading {
                 }
                 changed(change).map(|what| (self.who(Some(&by)), what))
             }
-            Fact::Queued(message) => self.said(message),
-            Fact::Said { message, queued: None } => self.said(message),
+            Fact::Queued(message) | Fact::Said { message, queued: None } => self.said(message),
             Fact::App(fact) => self.app(*fact),
             _ => None,
         };

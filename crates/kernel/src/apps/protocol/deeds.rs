@@ -78,13 +78,12 @@ impl Deeds {
         request: Option<&str>,
         window: &str,
     ) -> Result<(&Deed, &Inverse), String> {
-        let found = match request {
-            Some(request) => self.0.iter().find(|deed| deed.request == request),
-            None => {
-                let undone = self.undone();
-                let stands = |deed: &&Deed| !undone.contains(deed.request.as_str());
-                self.0.iter().rev().filter(stands).find(|deed| deed.undoes.is_none())
-            }
+        let found = if let Some(request) = request {
+            self.0.iter().find(|deed| deed.request == request)
+        } else {
+            let undone = self.undone();
+            let stands = |deed: &&Deed| !undone.contains(deed.request.as_str());
+            self.0.iter().rev().filter(stands).find(|deed| deed.undoes.is_none())
         };
         let deed = found.ok_or_else(|| texts::nothing_to_undo(window))?;
         let Some(inverse) = &deed.inverse else { return Err(texts::nothing_to_undo(window)) };

@@ -6,6 +6,7 @@ use std::{
 };
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::{Answer, CallId, Called, Connection, Effect, Machine, Record, replies::Open};
 use crate::{
@@ -83,13 +84,12 @@ impl Meanwhile {
         let mut note = format!("The person had taken this window over and {how}.");
         if !self.keys.is_empty() {
             let keys: Vec<&str> = self.keys.iter().map(String::as_str).collect();
-            note += &format!(" Meanwhile they changed: {}.", keys.join(", "));
+            note = format!("{note} Meanwhile they changed: {}.", keys.join(", "));
         }
-        for told in &self.told {
-            // In quotes, for these are the words of an app.
-            note +=
-                &format!("\nThe app told meanwhile: {}", serde_json::Value::from(told.as_str()));
-        }
+        // In quotes, for these are the words of an app.
+        let told = self.told.iter().map(|told| Value::from(told.as_str()));
+        let told = told.map(|told| format!("\nThe app told meanwhile: {told}"));
+        note.extend(told);
         Some(note + "\nLook at what is there now before you go on.")
     }
 }
