@@ -218,7 +218,7 @@ describe('between the server and the apps', () => {
     expect(large?.response.data?.length).toBe(3_000_000);
     expect(tooLarge?.response).toEqual({
       kind: 'query',
-      error: "The app's reply is larger than 4000000 bytes. Ask for less of it at a time.",
+      error: "the app's reply is larger than 4000000 bytes; ask for less of it at a time",
     });
   });
 });

@@ -37,7 +37,7 @@ export class Allowance {
 
 /** An answer as JSON, or what whoever asked is told instead. */
 export function writtenReply(response: unknown): { text: string } | { error: string } {
-  const tooMuch = `The app's reply is larger than ${REPLY_BYTES} bytes. Ask for less of it at a time.`;
+  const tooMuch = `the app's reply is larger than ${REPLY_BYTES} bytes; ask for less of it at a time`;
   return written(response, REPLY_BYTES, tooMuch);
 }
 
