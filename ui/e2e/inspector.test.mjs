@@ -28,7 +28,7 @@ yaar.app.register({
       handler: ({ by }) => { document.getElementById('count').textContent = count += by; yaar.app.stateChanged('count'); return { count }; },
     },
     work: {
-      description: 'Take a while', timeoutMs: 600000,
+      description: 'Take a while', timeoutMs: 600000, replay: 'never',
       handler: (_, call) => new Promise((done) => { finish = () => done('worked'); call.progress(1, 4, 'Reading rows'); }),
     },
     put: { description: 'Take anything', timeoutMs: 60000, params: { type: 'object', properties: { deep: { type: 'object' } } }, handler: (it) => it },
