@@ -30,6 +30,9 @@ export interface AppEnd {
   lost(): void;
 }
 
+/** Our own script says so in every frame; only windows are in anybody's hands. */
+const TOUCHES: ReadonlySet<string> = new Set(['yaar:app-touched', 'yaar:app-hand-back']);
+
 /** Before its word; with it; after it went elsewhere; after it was put out. */
 export type LineState = 'loading' | 'ready' | 'strayed' | 'flooding';
 
@@ -70,6 +73,7 @@ export class Line {
     // Between one document and the next nobody is known.
     if (!this.known) return;
     if (kind.startsWith('yaar:') && this.ends.app) return this.ends.app.heard(message);
+    if (TOUCHES.has(kind)) return;
     const text = written(message);
     if ('error' in text) this.complain(text.error);
     else this.ends.pass(text.text);

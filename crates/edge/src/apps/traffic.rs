@@ -304,6 +304,7 @@ mod tests {
             elapsed_ms: 3,
             late: true,
             keep: None,
+            inverse: None,
         }
     }
 
@@ -321,6 +322,8 @@ mod tests {
             position: Some(1),
             keep: kernel::apps::Keep::Always,
             by_app: None,
+            by: None,
+            undoes: None,
         };
         let asked = json!({ "kind": "command", "command": "inc", "params": { "by": 1 } });
         assert_eq!(

@@ -219,7 +219,8 @@ pub async fn read(house: &House, place: Place, uri: &str) -> Result<ResourceCont
             Ok(ResourceContents::text(text, uri).with_mime_type("application/json"))
         }
         Answer::Refused(text) => Err(failed(text)),
-        Answer::Open { .. } => Err(failed(texts::NO_RESPONSE.to_owned())),
+        // A question is never held up: there is nothing to be free for.
+        Answer::Open { .. } | Answer::Free { .. } => Err(failed(texts::NO_RESPONSE.to_owned())),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use kernel::{
-    apps::{Asked, Attendance, Kind, Line, Response, Word, protocol::Outgoing},
+    apps::{Asked, Attendance, Kind, Line, Remark, Response, Word, protocol::Outgoing},
     host::Host,
     toolbox::Risk,
     update::SessionId,
@@ -21,7 +21,7 @@ struct Page {
 }
 
 impl Line for Page {
-    fn tell(&self, Word::Request(Outgoing { request, window, asked }): Word) {
+    fn tell(&self, Word::Request(Outgoing { request, window, asked, .. }): Word) {
         let response = match asked {
             Asked::Manifest => Response::of(Kind::Manifest, Some(manifest())),
             Asked::Query { state_key } if state_key == "broken" => {
@@ -40,7 +40,8 @@ impl Line for Page {
 impl Page {
     fn says_changed(&self, key: &str) {
         let seat = self.seat.lock().unwrap();
-        seat.as_ref().unwrap().changed("dock".into(), None, vec![key.into()]);
+        let remark = Remark::StateChanged { keys: vec![key.into()], by_person: false };
+        seat.as_ref().unwrap().remarked("dock".into(), None, remark);
     }
 
     fn leave(&self) {
