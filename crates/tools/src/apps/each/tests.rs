@@ -24,7 +24,7 @@ struct Page {
 }
 
 impl Line for Page {
-    fn tell(&self, Word::Request(Outgoing { request, window, asked }): Word) {
+    fn tell(&self, Word::Request(Outgoing { request, window, asked, .. }): Word) {
         let value = match &asked {
             Asked::Manifest => Some(self.manifest.clone()),
             Asked::Query { state_key } => Some(json!({ "of": state_key })),
