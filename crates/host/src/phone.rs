@@ -19,7 +19,7 @@ pub async fn run(args: PhoneArgs) -> anyhow::Result<ExitCode> {
     logs::begin(LogFormat::Text, "error")?;
     let data_dir = config::data_dir(&args.home)?;
     let (url, key) = if let Some(url) = args.url {
-        (url, args.key.context("another server needs --key, or MEGARON_PHONE_KEY")?)
+        (url, args.key.context("another server needs --key, or MEGARON_KEY")?)
     } else {
         let note = place::find(&data_dir);
         let note = note.context("no server runs on this data directory; name one by its URL")?;

@@ -78,6 +78,9 @@ impl Teller {
             }
             fact => self.fact(fact, say),
         }
+        let hands = self.hands.as_mut();
+        let words = hands.map(|hands| hands.fact(&entry.fact)).unwrap_or_default();
+        self.tell_hands(&words, say);
     }
 
     /// A command has an outcome: nothing more is told of how far it is.
@@ -117,8 +120,6 @@ impl Teller {
         } else if self.interest == Interest::Everything {
             self.conversation(fact, say);
         }
-        let words = self.hands.as_mut().map(|hands| hands.fact(fact)).unwrap_or_default();
-        self.tell_hands(&words, say);
     }
 
     pub fn tell_hands(&self, words: &[hands::Word], say: &mut impl FnMut(&Frame<'_>)) {

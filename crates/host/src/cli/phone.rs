@@ -1,6 +1,6 @@
 //! `megaron pair` and `megaron phone` as they are typed.
 
-use clap::Args;
+use clap::{Args, builder::FalseyValueParser};
 
 use super::DataDir;
 
@@ -10,16 +10,16 @@ pub struct PairArgs {
     #[command(flatten)]
     pub home: DataDir,
     /// What the device is called [default: Phone]
-    #[arg(long)]
+    #[arg(long, env = "MEGARON_NAME", hide_env_values = true)]
     pub name: Option<String>,
     /// The conversation it takes part in [default: the one that phones share]
-    #[arg(long, value_name = "ID")]
+    #[arg(long, env = "MEGARON_SESSION", hide_env_values = true, value_name = "ID")]
     pub session: Option<String>,
     /// How the phone reaches this machine, where that is not its address: `hall.example:53000`
-    #[arg(long)]
+    #[arg(long, env = "MEGARON_HOST", hide_env_values = true)]
     pub host: Option<String>,
     /// Let the key open all that the main key opens, not only the doors for phones
-    #[arg(long)]
+    #[arg(long, env = "MEGARON_EVERYTHING", hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub everything: bool,
 }
 
@@ -41,10 +41,10 @@ pub struct PhoneArgs {
     /// The server [default: the one that runs on the data directory]
     pub url: Option<String>,
     /// The key [default: the main key, for our own server]
-    #[arg(long, env = "MEGARON_PHONE_KEY", hide_env_values = true)]
+    #[arg(long, env = "MEGARON_KEY", hide_env_values = true)]
     pub key: Option<String>,
     /// Look whether the server speaks the protocol as phones need it; exits with 1 if not
-    #[arg(long)]
+    #[arg(long, env = "MEGARON_CHECK", hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub check: bool,
 }
 

@@ -26,8 +26,9 @@ fn offered(host: &Host, session: SessionId) -> Vec<String> {
 }
 
 fn all() -> Vec<String> {
-    let names = ["add", "inc", "ping", "set", "slow", "= cells", "= manifest"];
-    names.map(|name| format!("{WINDOW} {name}")).to_vec()
+    let names = "add change erase inc minus ping plus redo set slow undo write";
+    let names = names.split(' ').chain(["= cells", "= manifest"]);
+    names.map(|name| format!("{WINDOW} {name}")).collect()
 }
 
 async fn house() -> (World, Arc<Host>, SessionId) {

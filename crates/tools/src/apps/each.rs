@@ -15,7 +15,7 @@ use kernel::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{AppCommand, AppQuery, Question, arguments::Arguments, ask};
+use super::{AppCommand, AppQuery, AppUndo, Question, arguments::Arguments, ask};
 use crate::{
     agents::House,
     typed::{Typed as _, shorten},
@@ -63,7 +63,8 @@ impl Shelf for Each {
         let is_general =
             |spec: &ToolSpec| [AppCommand::NAME, AppQuery::NAME].contains(&&*spec.name);
         if left_out.is_empty() && !is_awaited(&host, session) {
-            specs.retain(|spec| !is_general(spec));
+            let is_any = !tools.is_empty();
+            specs.retain(|spec| !is_general(spec) && (is_any || spec.name != AppUndo::NAME));
         } else if !left_out.is_empty() {
             let note =
                 format!("\n\nNot everything has a tool of its own here: use this for {left_out}.");

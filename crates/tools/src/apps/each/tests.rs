@@ -97,7 +97,11 @@ async fn a_model_has_a_tool_for_each_command_and_one_to_look() {
     let home = Home::new(&World::new([]), sheet()).await;
     assert_eq!(home.names(), [""; 0], "where nothing is open nothing is needed");
     home.open("dock").await;
-    assert_eq!(home.names(), ["app_command", "app_query"], "it has not said what it can do");
+    assert_eq!(
+        home.names(),
+        ["app_command", "app_query", "app_undo"],
+        "it has not said what it can do"
+    );
     home.show("dock").await;
     let spec = |name: &str, description: &str, schema| ToolSpec {
         name: name.into(),
@@ -121,7 +125,9 @@ async fn a_model_has_a_tool_for_each_command_and_one_to_look() {
             json!({ "type": "object", "properties": { "A1": { "type": "string" } } }),
         ),
     ];
-    assert_eq!(home.tools(), expected);
+    let tools = home.tools();
+    assert_eq!(tools[..3], expected);
+    assert_eq!((&*tools[3].name, tools.len()), ("app_undo", 4));
 }
 
 #[tokio::test]
@@ -205,7 +211,9 @@ async fn a_hundred_commands_do_not_fill_the_prompt() {
     home.show("first").await;
     home.show("last").await;
     let tools = home.tools();
-    let own = tools.iter().filter(|spec| !["app_command", "app_query"].contains(&&*spec.name));
+    let own = tools
+        .iter()
+        .filter(|spec| !["app_command", "app_query", "app_undo"].contains(&&*spec.name));
     let own: Vec<&ToolSpec> = own.collect();
     let bytes: usize = own.iter().map(|it| it.description.len() + it.name.len()).sum();
     assert!(own.len() == 40 && bytes < 24 << 10, "{} {bytes}", own.len());
