@@ -57,7 +57,7 @@ impl Manifest {
         let app = object.get("appId").and_then(Value::as_str).filter(|id| !id.is_empty());
         let abilities = Arc::new(Abilities::read(object));
         let (app, whole) = (app.map(str::to_owned), value.clone());
-        let mut manifest = Self { app, whole, abilities, ..Self::default() };
+        let mut manifest = Self { whole, app, abilities, ..Self::default() };
         for (key, entry) in entries(object, "state") {
             let schema = schema(entry, "schema", &format!("state {key}"), odd);
             manifest.states.insert(key.clone(), schema);

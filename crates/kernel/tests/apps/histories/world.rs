@@ -357,9 +357,7 @@ impl World {
                         self.reply(call, &answer);
                     }
                 }
-                Effect::Tell(_) | Effect::Warn(_) | Effect::Touch { .. } | Effect::News { .. } => {
-                    ()
-                }
+                Effect::Tell(_) | Effect::Warn(_) | Effect::Touch { .. } | Effect::News { .. } => {}
             }
         }
     }
