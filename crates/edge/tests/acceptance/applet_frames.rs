@@ -420,11 +420,13 @@ async fn what_a_frame_has_asked_goes_with_the_frame() {
         let settled = socket.until_event("permission.completed").await;
         (asked, settled.last().unwrap()["event"]["data"].clone())
     };
-    // Both wait for the same answer.
+    // Both wait for the same answer, unless one of them comes only after the frame is gone.
     let (one, two, (asked, settled)) =
         tokio::join!(frame.post(write, &body), frame.post(write, &body), close);
     let gone = forbidden("The window was closed before anyone answered");
-    assert_eq!((one, two), (gone.clone(), gone));
+    let late = (404, Value::Null);
+    assert!(one == gone || two == gone, "{one:?} {two:?}");
+    assert!([one, two].iter().all(|it| [&gone, &late].contains(&it)));
     assert_eq!(
         (&settled["approvalId"], &settled["verdict"], &settled["by"]),
         (&asked["approval"]["id"], &json!("withdrawn"), &json!("whoever asked is gone"))
