@@ -106,6 +106,17 @@ pub enum AppFact {
     },
 }
 
+impl AppFact {
+    /// Whether it tells of nothing but a look at what an app shows.
+    pub fn is_look(&self) -> bool {
+        match self {
+            Self::Request(request) => matches!(request.asked, Asked::Query { .. }),
+            Self::Response { response, .. } => response.kind == Some(Kind::Query),
+            _ => false,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AppRequest {
     pub request: String,

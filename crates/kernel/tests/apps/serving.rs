@@ -137,6 +137,32 @@ async fn an_app_is_asked_and_told_and_all_of_it_is_on_record() {
 }
 
 #[tokio::test]
+async fn looks_are_gathered_and_go_on_record_a_moment_later_or_with_a_command() {
+    let world = World::new([]);
+    let host = Host::start(world.ports(), Settings::default()).await.unwrap();
+    let session = docked(&host).await;
+    let mut tab = Tab::open(&world, &host, session);
+    tab.load("a").await;
+    let looks = async || {
+        let facts = facts(&world, session).await;
+        facts.iter().filter(|fact| fact.is_look()).count()
+    };
+    for n in 0..3 {
+        let (told, _) = tokio::join!(ask(&host, session, cells()), tab.done(json!(n)));
+        assert_eq!(told, Ok(n.to_string()), "nobody waits for the record of a look");
+    }
+    assert_eq!(looks().await, 0, "the clock stands still");
+    while looks().await < 6 {
+        world.clock.advance(SignedDuration::from_millis(50));
+        tokio::task::yield_now().await;
+    }
+    let (told, _) = tokio::join!(ask(&host, session, cells()), tab.done(json!(3)));
+    assert_eq!(told, Ok("3".into()));
+    let (told, _) = tokio::join!(ask(&host, session, add(1)), tab.done(json!(4)));
+    assert_eq!((told, looks().await), (Ok("4".into()), 8), "what was done comes after it");
+}
+
+#[tokio::test]
 async fn a_call_that_waits_for_the_person_is_taken_back_by_whoever_made_it() {
     let world = World::new([]);
     let host = Host::start(world.ports(), Settings::default()).await.unwrap();

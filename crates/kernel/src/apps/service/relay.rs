@@ -92,11 +92,13 @@ enum Held {
 impl Relay {
     async fn run(mut self, mut wishes: mpsc::UnboundedReceiver<Wish>) {
         while !self.is_over(&wishes) {
+            let (now, last) = (self.clock.now(), self.machine.is_idle());
             if self.failed.is_none() {
-                self.saving.begin();
+                self.saving.begin(now, last);
             }
-            self.gazette.begin(self.clock.now(), self.machine.is_idle(), &self.apps);
-            let alarms = self.machine.alarm().into_iter().chain(self.failed);
+            self.gazette.begin(now, last, &self.apps);
+            let storing = self.failed.or_else(|| self.saving.alarm());
+            let alarms = self.machine.alarm().into_iter().chain(storing);
             let alarm = alarms.chain(self.gazette.alarm()).min();
             let clock = self.clock.clone();
             let ring = async move {
@@ -245,7 +247,7 @@ impl Relay {
     fn carry_out(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Record(fact) => self.saving.note(fact),
+                Effect::Record(fact) => self.saving.note(self.clock.now(), fact),
                 Effect::Send { connection, request, safe: true } => {
                     self.saving.hold(Held::Request(connection, request));
                 }
@@ -322,7 +324,7 @@ impl Relay {
             let (app_id, content, instructions) = (app, text, None);
             let inform = true;
             let fact = AppFact::Interaction { window, content, instructions, app_id, inform };
-            return self.saving.note(fact);
+            return self.saving.note(self.clock.now(), fact);
         }
         let Some(host) = self.host.upgrade() else { return };
         let session = self.session;

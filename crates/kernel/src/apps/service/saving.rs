@@ -1,8 +1,9 @@
 //! Facts on their way into the log, and what waits until they are safe there.
 
-use std::{collections::VecDeque, mem, sync::Weak};
+use std::{collections::VecDeque, mem, sync::Weak, time::Duration};
 
 use futures::{FutureExt as _, future::BoxFuture};
+use jiff::Timestamp;
 
 use crate::{
     apps::AppFact,
@@ -11,12 +12,19 @@ use crate::{
     update::SessionId,
 };
 
+/// How long looks at an app are gathered before they are stored: nobody waits for that.
+const GATHER: Duration = Duration::from_millis(50);
+/// How many of them are gathered.
+const GATHERED: usize = 1000;
+
 /// Stores many facts at once, if more have come while the last were stored.
 pub(super) struct Saving<T> {
     host: Weak<Host>,
     session: SessionId,
     /// Not handed over yet.
     facts: Vec<AppFact>,
+    /// When these are to be handed over, if not before.
+    due: Option<Timestamp>,
     /// Handed over, and not known to be safe.
     handed: Vec<AppFact>,
     store: Option<BoxFuture<'static, Result<(), Unsaved>>>,
@@ -41,6 +49,7 @@ impl<T> Saving<T> {
             host,
             session,
             facts: Vec::new(),
+            due: None,
             handed: Vec::new(),
             store: None,
             noted: 0,
@@ -49,8 +58,10 @@ impl<T> Saving<T> {
         }
     }
 
-    pub fn note(&mut self, fact: AppFact) {
+    pub fn note(&mut self, now: Timestamp, fact: AppFact) {
         self.noted += 1;
+        let due = if fact.is_look() { now + GATHER } else { now };
+        self.due = Some(self.due.map_or(due, |before| before.min(due)));
         self.facts.push(fact);
     }
 
@@ -63,11 +74,22 @@ impl<T> Saving<T> {
         self.facts.is_empty() && self.handed.is_empty() && self.held.is_empty()
     }
 
-    /// Begins to store what has come, unless something is being stored already.
-    pub fn begin(&mut self) {
-        if self.store.is_some() || self.facts.is_empty() {
+    /// When there is something to store.
+    pub fn alarm(&self) -> Option<Timestamp> {
+        self.due.filter(|_| self.store.is_none())
+    }
+
+    /// Begins to store what has come, unless something is being stored already or it may wait.
+    /// `last` if nothing more will come.
+    pub fn begin(&mut self, now: Timestamp, last: bool) {
+        let waits = self.due.is_some_and(|due| due > now)
+            && self.held.is_empty()
+            && self.facts.len() < GATHERED
+            && !last;
+        if self.store.is_some() || self.facts.is_empty() || waits {
             return;
         }
+        self.due = None;
         self.handed.append(&mut self.facts);
         let facts = self.handed.clone();
         self.store = Some(store(self.host.clone(), self.session, facts).boxed());
@@ -81,6 +103,7 @@ impl<T> Saving<T> {
         if stored.is_ok() {
             self.saved += mem::take(&mut self.handed).len() as u64;
         } else {
+            self.due = Some(Timestamp::MIN);
             // Their order is that of what happened.
             self.handed.append(&mut self.facts);
             mem::swap(&mut self.handed, &mut self.facts);
