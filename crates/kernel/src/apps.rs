@@ -26,7 +26,8 @@ pub use fact::{
 pub use news::{Level, News, Remark, Telling};
 pub use offers::{Abilities, Ability, Offers, Touched};
 pub use past::Traffic;
-pub use service::{AppCall, Attendance, Line, Observed, Undoing, Word};
+pub use protocol::AppCall;
+pub use service::{Attendance, Line, Observed, Undoing, Word};
 
 use tokio::sync::{broadcast, watch};
 

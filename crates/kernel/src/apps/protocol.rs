@@ -7,6 +7,7 @@ mod calls;
 mod deeds;
 mod hands;
 mod journal;
+mod letters;
 mod lookup;
 mod manifest;
 mod readiness;
@@ -25,12 +26,10 @@ use std::{
 use jiff::Timestamp;
 
 use self::{calls::Waiting, hands::Holds, manifest::Manifest, replay::Behind, replies::Open};
-use crate::{
-    apps::{AppFact, Asked, Cause, FailedReason, Kind, Offers, Remark, Response, Telling},
-    windows::By,
-};
+use crate::apps::{AppFact, Asked, FailedReason, Kind, Offers, Remark, Response, Telling};
 
 pub use self::{
+    calls::{AppCall, Called},
     deeds::{Deeds, Reversal},
     hands::{HandsWish, SILENCE, Undo},
     journal::{Limits, Noted},
@@ -124,26 +123,6 @@ pub enum Input {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Called {
-    pub call: CallId,
-    /// As the caller names it.
-    pub window: String,
-    pub monitor: Option<String>,
-    pub asked: Asked,
-    /// The caller's own name for a command, which is then carried out once.
-    pub key: Option<String>,
-    /// A tool, or a file that is opened.
-    pub cause: Cause,
-    /// What a model calls the call.
-    pub tool_call: Option<String>,
-    pub by: By,
-    /// Whether a person may be waited for.
-    pub attended: bool,
-    /// The request that it takes back.
-    pub undoes: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     Record(AppFact),
     Send {
@@ -191,7 +170,7 @@ pub struct Outgoing {
 impl Outgoing {
     /// Whether it brings an app up to date.
     pub fn is_replay(&self) -> bool {
-        self.request.starts_with(calls::REPLAY)
+        self.request.starts_with(letters::REPLAY)
     }
 }
 

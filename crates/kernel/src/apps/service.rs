@@ -12,12 +12,14 @@ use std::{fmt, sync::Arc};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::protocol::{Answer, CallId, Called, Connection, HandsWish, Outgoing, Standing, Undo};
+use super::protocol::{
+    Answer, AppCall, CallId, Called, Connection, HandsWish, Outgoing, Standing, Undo,
+};
 use crate::{
-    apps::{Apps, Asked, Cause, News, Remark, Response, texts},
+    apps::{Apps, News, Remark, Response, texts},
     host::{Host, OpenError},
     update::{Entry, SessionId},
-    windows::{By, Hands},
+    windows::Hands,
 };
 
 pub use hands::Undoing;
@@ -113,40 +115,6 @@ pub struct Observed {
     pub news: Vec<Arc<News>>,
 }
 
-/// What somebody wants of an app.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AppCall {
-    /// As they name it.
-    pub window: String,
-    /// Where they look for windows that they name without saying where.
-    pub monitor: Option<String>,
-    pub asked: Asked,
-    /// Their own name for a command, which is then carried out once.
-    pub key: Option<String>,
-    pub cause: Cause,
-    /// What a model calls the call.
-    pub tool_call: Option<String>,
-    /// Who wants it. Only the person does something in a window that the person has taken over.
-    pub by: By,
-    /// Whether a person who has taken the window over is waited for.
-    pub attended: bool,
-}
-
-impl AppCall {
-    pub fn new(window: impl Into<String>, asked: Asked) -> Self {
-        Self {
-            window: window.into(),
-            monitor: None,
-            asked,
-            key: None,
-            cause: Cause::Tool,
-            tool_call: None,
-            by: By::Agent,
-            attended: true,
-        }
-    }
-}
-
 pub(super) enum Wish {
     Join {
         connection: Connection,
@@ -228,21 +196,8 @@ impl Host {
         session: SessionId,
         call: AppCall,
     ) -> Result<Answer, OpenError> {
-        let AppCall { window, monitor, asked, key, cause, tool_call, by, attended } = call;
-        self.wish(session, |call, reply| {
-            let undoes = None;
-            let called = Called {
-                call,
-                window,
-                monitor,
-                asked,
-                key,
-                cause,
-                tool_call,
-                by,
-                attended,
-                undoes,
-            };
+        self.wish(session, |id, reply| {
+            let called = Called { call: id, wanted: call, undoes: None };
             Wish::Call { called, reply }
         })
         .await

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use jiff::Timestamp;
 use kernel::{
     apps::{
-        AppFact, Asked, Cause, Kind, Remark, Response, Telling,
+        AppCall, AppFact, Asked, Kind, Remark, Response, Telling,
         protocol::{
             Answer, CallId, Called, Connection, Effect, HandsWish, Input, Limits, Machine, Record,
             Shown, Undo, WindowEvent,
@@ -213,18 +213,13 @@ impl Scene {
         key: Option<&str>,
     ) -> Vec<String> {
         self.calls += 1;
-        self.step(Input::Called(Called {
-            call: CallId(self.calls),
-            window: window.to_owned(),
+        let wanted = AppCall {
             monitor: monitor.map(str::to_owned),
-            asked,
             key: key.map(str::to_owned),
-            cause: Cause::Tool,
             tool_call: Some(format!("tool-{}", self.calls)),
-            by: By::Agent,
-            attended: true,
-            undoes: None,
-        }))
+            ..AppCall::new(window, asked)
+        };
+        self.step(Input::Called(Called { call: CallId(self.calls), wanted, undoes: None }))
     }
 
     /// The person does something in a window.

@@ -1,26 +1,64 @@
 //! Calls from the moment they are made until they are sent, or refused.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use jiff::Timestamp;
 
 use super::{
-    Answer, CallId, Called, Effect, Live, Machine, Outgoing, PATIENCE, Registered, Told,
-    hands::LONGEST,
-    manifest::Manifest,
-    replies::{Caller, Open},
+    Answer, CallId, Effect, Live, Machine, PATIENCE, Registered, Told, hands::LONGEST,
+    letters::Letter, manifest::Manifest, replies::Caller,
 };
 use crate::{
-    apps::{AppFact, AppRequest, Asked, Cause, Keep, Kind, Telling, texts},
+    apps::{Asked, Cause, Keep, Kind, Telling, texts},
     windows::{By, Hands},
 };
 
 /// How many calls may be on their way in a session.
 const MOST: usize = 1000;
-/// How requests begin that bring an app up to date.
-pub(super) const REPLAY: &str = "replay-";
 /// How long a command waits for its app to say what it takes.
 pub(super) const INTRODUCTION: Duration = Duration::from_secs(1);
+
+/// What somebody wants of an app.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppCall {
+    /// As they name it.
+    pub window: String,
+    /// Where they look for windows that they name without saying where.
+    pub monitor: Option<String>,
+    pub asked: Asked,
+    /// Their own name for a command, which is then carried out once.
+    pub key: Option<String>,
+    pub cause: Cause,
+    /// What a model calls the call.
+    pub tool_call: Option<String>,
+    /// Who wants it. Only the person does something in a window that the person has taken over.
+    pub by: By,
+    /// Whether a person who has taken the window over is waited for.
+    pub attended: bool,
+}
+
+impl AppCall {
+    pub fn new(window: impl Into<String>, asked: Asked) -> Self {
+        Self {
+            window: window.into(),
+            monitor: None,
+            asked,
+            key: None,
+            cause: Cause::Tool,
+            tool_call: None,
+            by: By::Agent,
+            attended: true,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Called {
+    pub call: CallId,
+    pub wanted: AppCall,
+    /// The request that it takes back.
+    pub undoes: Option<String>,
+}
 
 pub(super) struct Waiting {
     pub called: Called,
@@ -74,12 +112,12 @@ impl Machine {
         if self.waiting.len() + self.open.len() >= MOST {
             return self.refuse(called.call, texts::TOO_MANY);
         }
-        let window = match self.find(&called.window, called.monitor.as_deref()) {
+        let window = match self.find(&called.wanted.window, called.wanted.monitor.as_deref()) {
             Ok(window) => window,
             Err(text) => return self.refuse(called.call, text),
         };
         if self.record.window(&window).is_none_or(|past| past.shown.frame.is_none()) {
-            return self.refuse(called.call, texts::not_an_app(&called.window));
+            return self.refuse(called.call, texts::not_an_app(&called.wanted.window));
         }
         if self.is_settled_by_key(&called, &window) {
             return;
@@ -132,7 +170,7 @@ impl Machine {
                 }
                 Judgement::Refuse(text) => {
                     let waiting = self.waiting.remove(index);
-                    self.tell_news(window, Telling::refused(&waiting.called.asked, &text));
+                    self.tell_news(window, Telling::refused(&waiting.called.wanted.asked, &text));
                     for call in waiting.callers() {
                         self.refuse(call, text.clone());
                     }
@@ -159,18 +197,21 @@ impl Machine {
     }
 
     fn turn_down(&mut self, called: &Called, window: &str, text: String) {
-        self.tell_news(window, Telling::refused(&called.asked, &text));
+        self.tell_news(window, Telling::refused(&called.wanted.asked, &text));
         self.refuse(called.call, text);
     }
 
     /// Answers a call that was made before under the same key, or lets it wait with the first.
     fn is_settled_by_key(&mut self, called: &Called, window: &str) -> bool {
-        let (Some(key), Asked::Command { command, params }) = (&called.key, &called.asked) else {
+        let (Some(key), Asked::Command { command, params }) =
+            (&called.wanted.key, &called.wanted.asked)
+        else {
             return false;
         };
-        let same = |it: &&mut Waiting| it.window == window && it.called.key.as_ref() == Some(key);
+        let same =
+            |it: &&mut Waiting| it.window == window && it.called.wanted.key.as_ref() == Some(key);
         if let Some(first) = self.waiting.iter_mut().find(same) {
-            if first.called.asked == called.asked {
+            if first.called.wanted.asked == called.wanted.asked {
                 first.others.push(called.call);
             } else {
                 self.turn_down(called, window, texts::key_reused(key));
@@ -204,16 +245,18 @@ impl Machine {
 
     fn judge(&self, waiting: &Waiting) -> Judgement {
         let judged = self.judge_app(waiting);
-        let (Judgement::Send, Asked::Command { .. }) = (&judged, &waiting.called.asked) else {
+        let (Judgement::Send, Asked::Command { .. }) = (&judged, &waiting.called.wanted.asked)
+        else {
             return judged;
         };
         let Some(past) = self.record.window(&waiting.window) else { return judged };
-        if past.hands == Hands::Person && waiting.called.by != By::Person {
+        if past.hands == Hands::Person && waiting.called.wanted.by != By::Person {
             return self.judge_held(waiting);
         }
         // It may have been taken back by somebody else meanwhile.
         match &waiting.called.undoes {
-            Some(request) => match past.deeds.to_undo(Some(request), &waiting.called.window) {
+            Some(request) => match past.deeds.to_undo(Some(request), &waiting.called.wanted.window)
+            {
                 Ok(_) => judged,
                 Err(text) => Judgement::Refuse(text),
             },
@@ -223,7 +266,7 @@ impl Machine {
 
     /// The person has the window in their hands.
     fn judge_held(&self, waiting: &Waiting) -> Judgement {
-        if !waiting.called.attended {
+        if !waiting.called.wanted.attended {
             return Judgement::Refuse(texts::IN_PERSONS_HANDS.to_owned());
         }
         let until = waiting.give_up.unwrap_or(self.now + LONGEST);
@@ -234,7 +277,7 @@ impl Machine {
     }
 
     fn judge_app(&self, waiting: &Waiting) -> Judgement {
-        let Called { asked, window: name, .. } = &waiting.called;
+        let AppCall { asked, window: name, .. } = &waiting.called.wanted;
         let Some(past) = self.record.window(&waiting.window) else {
             return Judgement::Refuse(texts::not_found(name));
         };
@@ -268,7 +311,7 @@ impl Machine {
     }
 
     fn judge_by_manifest(&self, waiting: &Waiting, owner: &Registered) -> Judgement {
-        match (&waiting.called.asked, &owner.manifest) {
+        match (&waiting.called.wanted.asked, &owner.manifest) {
             (Asked::Query { state_key }, Told::Manifest(manifest)) => {
                 if manifest.has_state(state_key) {
                     return Judgement::Send;
@@ -321,7 +364,7 @@ impl Machine {
         let Waiting { called, window, .. } = waiting;
         let manifest = self.live.get(&window).and_then(Live::manifest);
         let (mut keep, mut patience) = (Keep::default(), PATIENCE);
-        if let Asked::Command { command, .. } = &called.asked {
+        if let Asked::Command { command, .. } = &called.wanted.asked {
             match manifest.as_ref().map(|manifest| manifest.command(command)) {
                 Some(Some(known)) => (keep, patience) = (known.keep, known.patience),
                 Some(None) => (),
@@ -331,19 +374,19 @@ impl Machine {
                 }
             }
         }
-        let position = match &called.asked {
+        let position = match &called.wanted.asked {
             Asked::Command { .. } => self.record.window(&window).map(|past| past.sent + 1),
             Asked::Manifest | Asked::Query { .. } => None,
         };
         let letter = Letter {
-            asked: called.asked,
-            cause: called.cause,
+            asked: called.wanted.asked,
+            cause: called.wanted.cause,
             patience,
-            key: called.key,
+            key: called.wanted.key,
             position,
             keep,
-            tool_call: called.tool_call,
-            by: Some(called.by),
+            tool_call: called.wanted.tool_call,
+            by: Some(called.wanted.by),
             undoes: called.undoes,
         };
         let Some(request) = self.send(&window, letter, manifest.as_ref()) else {
@@ -356,118 +399,5 @@ impl Machine {
             let until = open.until();
             open.callers.extend(callers.into_iter().map(|call| Caller { call, until }));
         }
-    }
-}
-
-/// Something to be sent to the owner of a window.
-pub(super) struct Letter {
-    pub asked: Asked,
-    pub cause: Cause,
-    pub patience: Duration,
-    pub key: Option<String>,
-    pub position: Option<u64>,
-    pub keep: Keep,
-    pub tool_call: Option<String>,
-    pub by: Option<By>,
-    pub undoes: Option<String>,
-}
-
-impl Letter {
-    pub fn fetch() -> Self {
-        Self {
-            asked: Asked::Manifest,
-            cause: Cause::Manifest,
-            patience: PATIENCE,
-            key: None,
-            position: None,
-            keep: Keep::default(),
-            tool_call: None,
-            by: None,
-            undoes: None,
-        }
-    }
-}
-
-impl Machine {
-    /// Records a request and sends it to the window's owner; says what it is called.
-    pub(super) fn send(
-        &mut self,
-        window: &str,
-        letter: Letter,
-        manifest: Option<&Arc<Manifest>>,
-    ) -> Option<String> {
-        let owner = self.live.get(window)?.owner()?.clone();
-        let id = self.name(window, letter.cause);
-        // What is played again is in the journal already.
-        let recorded = match (&letter.asked, letter.cause) {
-            (Asked::Command { command, .. }, Cause::Replay) => {
-                Asked::Command { command: command.clone(), params: None }
-            }
-            (asked, _) => asked.clone(),
-        };
-        self.note(AppFact::Request(AppRequest {
-            request: id.clone(),
-            window: window.to_owned(),
-            generation: owner.generation,
-            asked: recorded,
-            cause: letter.cause,
-            deadline_ms: u64::try_from(letter.patience.as_millis()).unwrap_or(u64::MAX),
-            idempotency_key: letter.key,
-            position: letter.position,
-            keep: letter.keep,
-            by_app: manifest.and_then(|manifest| manifest.app.clone()),
-            by: letter.by.clone(),
-            undoes: letter.undoes.clone(),
-        }));
-        let (connection, generation) = (owner.connection, owner.generation);
-        let is_replay = letter.cause == Cause::Replay;
-        // A client that remembers what it gave a document tells it, should this fact be lost.
-        let safe = letter.asked.kind() == Kind::Command && !(is_replay && owner.remembers);
-        let request = Outgoing {
-            request: id.clone(),
-            window: owner.name,
-            asked: letter.asked.clone(),
-            instance: owner.instance,
-            position: letter.position.filter(|_| is_replay && owner.remembers),
-        };
-        self.effects.push(Effect::Send { connection, request, safe });
-        let open = Open {
-            window: window.to_owned(),
-            at: Some((connection, generation)),
-            asked: letter.asked,
-            cause: letter.cause,
-            sent: self.now,
-            heard: self.now,
-            patience: letter.patience,
-            keep: letter.keep,
-            is_late: false,
-            callers: Vec::new(),
-            tool_call: letter.tool_call,
-            by: letter.by,
-            undoes: letter.undoes,
-        };
-        self.open.insert(id.clone(), open);
-        Some(id)
-    }
-
-    /// Asks the owner what it can do, for ourselves.
-    pub(super) fn fetch(&mut self, window: &str) -> Option<String> {
-        let request = self.send(window, Letter::fetch(), None);
-        let generation = self.live.get(window)?.owner()?.generation;
-        if let Some(owner) = self.live.get_mut(window)?.load(generation) {
-            owner.fetching.clone_from(&request);
-            owner.is_stale = false;
-        }
-        request
-    }
-
-    fn name(&mut self, window: &str, cause: Cause) -> String {
-        let bits = self.chance.bits();
-        if cause != Cause::Replay {
-            return format!("req-{bits:032x}");
-        }
-        let raw = window.split_once('/').map_or(window, |(_, raw)| raw);
-        let steps = self.live.get(window).and_then(|live| live.behind.as_ref());
-        format!("{REPLAY}{raw}-{bits:032x}-{}", steps.map_or(0, |behind| behind.steps))
     }
 }

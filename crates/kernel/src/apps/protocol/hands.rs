@@ -8,9 +8,9 @@ use std::{
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Answer, CallId, Called, Connection, Effect, Machine, Record, replies::Open};
+use super::{Answer, AppCall, CallId, Called, Connection, Effect, Machine, Record, replies::Open};
 use crate::{
-    apps::{AppFact, Asked, BackReason, Cause, texts},
+    apps::{AppFact, Asked, BackReason, texts},
     windows::{By, Hands},
 };
 
@@ -241,20 +241,8 @@ impl Machine {
         if self.is_being_undone(&request) {
             return self.refuse(call, texts::BEING_UNDONE);
         }
-        let (key, cause, undoes) = (None, Cause::Tool, Some(request));
-        let window = name;
-        self.called(Called {
-            call,
-            window,
-            monitor,
-            asked,
-            key,
-            cause,
-            tool_call,
-            by,
-            attended,
-            undoes,
-        });
+        let wanted = AppCall { monitor, tool_call, by, attended, ..AppCall::new(name, asked) };
+        self.called(Called { call, wanted, undoes: Some(request) });
     }
 
     /// What is told with a result, to whoever is no person.

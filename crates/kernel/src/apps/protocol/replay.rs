@@ -5,9 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{
-    Live, Machine, PATIENCE, Told,
-    calls::{INTRODUCTION, Letter},
-    manifest::Manifest,
+    Live, Machine, PATIENCE, Told, calls::INTRODUCTION, letters::Letter, manifest::Manifest,
 };
 use crate::apps::{AppFact, Asked, Cause};
 

@@ -8,13 +8,13 @@ use std::{
 use jiff::Timestamp;
 use kernel::{
     apps::{
-        AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, Remark, Response,
+        AppCall, AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, Remark, Response,
         protocol::{
             Answer, CallId, Called, Connection, Effect, HandsWish, Input, Limits, Machine,
             Outgoing, Record, WindowEvent,
         },
     },
-    windows::{By, Hands},
+    windows::Hands,
 };
 use serde_json::json;
 
@@ -262,21 +262,8 @@ impl World {
     fn call(&mut self, asked: Asked) -> CallId {
         let call = CallId(self.next());
         self.waiting.push(call);
-        let (window, cause) = ("dock".to_owned(), Cause::Tool);
-        let (monitor, key, tool_call) = (None, None, None);
-        let (by, attended, undoes) = (By::Agent, true, None);
-        self.step(Input::Called(Called {
-            call,
-            window,
-            monitor,
-            asked,
-            key,
-            cause,
-            tool_call,
-            by,
-            attended,
-            undoes,
-        }));
+        let wanted = AppCall::new("dock", asked);
+        self.step(Input::Called(Called { call, wanted, undoes: None }));
         call
     }
 
