@@ -1,5 +1,6 @@
 // Starts the page people talk to.
 import './styles/base.css';
+import './styles/forms.css';
 import './styles/prose.css';
 import { mount } from 'svelte';
 import App from './chat/App.svelte';
