@@ -94,9 +94,7 @@ impl Reader {
             Fact::TaskOpened(task) => {
                 rule(self.task.replace(task.id).is_none(), "tasks do not overlap")?;
             }
-            Fact::TaskMoved(task) => {
-                rule(self.task == Some(task.id), "only an open task moves")?;
-            }
+            Fact::TaskMoved(task) => rule(self.task == Some(task.id), "only an open task moves")?,
             Fact::TaskClosed { task, .. } => self.close_task(*task)?,
             Fact::CompactionStarted => {
                 rule(!self.compacting, "compactions do not overlap")?;
