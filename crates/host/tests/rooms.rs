@@ -36,12 +36,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("mcp", &["host"]),
     ("agents", &["host"]),
     ("apps", &["host"]),
+    ("remote", &["host", "edge", "tools"]),
     ("host", &[]),
     ("testkit", &[]),
 ];
 
 /// The rooms that `host` joins, and the one file where it does.
-const JOINED: &[&str] = &["edge", "store", "models", "tools", "mcp", "agents", "apps"];
+const JOINED: &[&str] = &["edge", "store", "models", "tools", "mcp", "agents", "apps", "remote"];
 const JOINT: &str = "src/wire.rs";
 /// This file, which has to name what it forbids.
 const ITSELF: &str = "tests/rooms.rs";

@@ -2,7 +2,10 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -31,6 +34,8 @@ pub struct Devices {
     roster: Arc<Roster>,
     inner: Mutex<Inner>,
     news: broadcast::Sender<News>,
+    /// Counts orders, whoever gave them and to whom.
+    orders: AtomicU64,
 }
 
 #[derive(Default)]
@@ -140,7 +145,7 @@ impl Devices {
 
     pub fn new(clock: Arc<dyn Clock>, roster: Arc<Roster>) -> Self {
         let (news, _) = broadcast::channel(BACKLOG);
-        Self { clock, roster, inner: Mutex::default(), news }
+        Self { clock, roster, inner: Mutex::default(), news, orders: AtomicU64::new(0) }
     }
 
     /// A device has come, in place of any other of that name. It leaves when what is returned is
@@ -288,6 +293,12 @@ impl Devices {
         Ok(())
     }
 
+    /// A name for an order that none has had before.
+    pub fn number(&self) -> String {
+        let number = self.orders.fetch_add(1, Ordering::Relaxed);
+        format!("cmd_{number}_{}", self.clock.now().as_millisecond())
+    }
+
     /// What happens from now on.
     pub fn news(&self) -> broadcast::Receiver<News> {
         self.news.subscribe()
@@ -299,8 +310,11 @@ impl Devices {
         &self,
         who: Who,
         device: &str,
-        order: Order,
+        mut order: Order,
     ) -> (Arc<Deed>, Result<Outcome, DesktopError>) {
+        if order.id.is_empty() {
+            order.id = self.number();
+        }
         let (at, begun) = (self.clock.now(), Instant::now());
         let (command, action) = (order.id.clone(), order.action.clone());
         let result = self.attempt(&who, device, order).await;
