@@ -16,6 +16,7 @@ use futures::FutureExt as _;
 use kernel::{
     approvals::Grant,
     cabinet::{Cabinet, Card},
+    desktop::{Devices, Stay},
     gallery::Gallery,
     host::Host,
     ports::{Agents, Attic, Briefing, Catalog, Clock, Log, Ports},
@@ -57,6 +58,8 @@ pub struct Rooms {
     pub restarts: tools::Restarts,
     servers: Arc<mcp::client::House>,
     edge: edge::Edge,
+    /// This machine's own desktop, where it has one.
+    _local: Option<Stay>,
 }
 
 impl Rooms {
@@ -114,6 +117,9 @@ impl Rooms {
         tools::add_applets(&host, workshop);
         tokio::spawn(kernel::gallery::announce(changes, host.roster.clone()));
         tokio::spawn(kernel::cabinet::announce(app_changes, host.roster.clone()));
+        tokio::spawn(host.watch_desktops());
+        tokio::spawn(tools::desktop::offer(&host));
+        let local = if is_public { local_desktop(&host, &data_dir).await } else { None };
         let restarts = tools::Restarts::default();
         if is_public {
             tools::add_restart(&host, restarts.clone());
@@ -151,7 +157,7 @@ impl Rooms {
         if let Some(listener) = sandbox {
             edge = edge.with_sandbox(listener)?;
         }
-        Ok(Self { host, models, restarts, servers, edge })
+        Ok(Self { host, models, restarts, servers, edge, _local: local })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -175,6 +181,17 @@ impl Rooms {
         self.servers.close().await;
         served
     }
+}
+
+/// This machine's desktop, where it has one; what a crash has left pressed there is let go first.
+async fn local_desktop(host: &Arc<Host>, data_dir: &Path) -> Option<Stay> {
+    if !desktop::is_present() {
+        return None;
+    }
+    let journal = Some(data_dir.join("desktop.json"));
+    let local = desktop::Local::new(desktop::Settings { display: None, journal });
+    local.mend().await;
+    Some(host.devices.join(Devices::LOCAL, Arc::new(local)))
 }
 
 /// Looks around whenever somebody asks, in the words of the door.

@@ -299,6 +299,15 @@ impl Devices {
         format!("cmd_{number}_{}", self.clock.now().as_millisecond())
     }
 
+    /// A person took a device over at the device itself, or gave it back there.
+    pub(super) fn noticed(&self, device: &str, paused: Option<Pause>) {
+        let device = device.to_owned();
+        self.tell(match paused {
+            Some(why) => News::Paused { device, why },
+            None => News::HandedBack { device },
+        });
+    }
+
     /// What happens from now on.
     pub fn news(&self) -> broadcast::Receiver<News> {
         self.news.subscribe()

@@ -1,14 +1,37 @@
 //! What the house does with its devices, and keeps on record in the sessions that are concerned.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use super::{Arming, Deed, DesktopError, DesktopFact, Done, Order, Outcome, Pause, Point, Who};
+use tokio::sync::broadcast::error::RecvError;
+
+use super::{
+    Arming, Deed, DesktopError, DesktopFact, Done, News, Order, Outcome, Pause, Point, Who,
+};
 use crate::{
     host::{Host, OpenError},
     update::SessionId,
 };
 
 impl Host {
+    /// Keeps on record when a person takes a device over at the device itself, and gives it back.
+    /// Ends when the house is gone.
+    pub fn watch_desktops(self: &Arc<Self>) -> impl Future<Output = ()> + Send + 'static {
+        let mut news = self.devices.news();
+        let host = Arc::downgrade(self);
+        for (device, _) in self.devices.list() {
+            tokio::spawn(follow(host.clone(), device));
+        }
+        async move {
+            loop {
+                match news.recv().await {
+                    Ok(News::Came { device }) => drop(tokio::spawn(follow(host.clone(), device))),
+                    Ok(_) | Err(RecvError::Lagged(_)) => (),
+                    Err(RecvError::Closed) => return,
+                }
+            }
+        }
+    }
+
     /// The person lets a session, or everybody, drive a device for a while.
     pub async fn arm(&self, arming: Arming) -> Result<Arming, OpenError> {
         let arming = self.devices.arm(arming);
@@ -44,8 +67,11 @@ impl Host {
     }
 
     pub async fn hand_back(&self, device: &str) -> Result<(), DesktopError> {
+        let there = self.devices.get(device).map(|it| it.states().borrow().paused);
         self.devices.hand_back(device).await?;
-        for id in self.concerned(device) {
+        // What the device itself tells is on record by that.
+        let here = if there.flatten().is_some() { Vec::new() } else { self.concerned(device) };
+        for id in here {
             self.note_or_warn(id, DesktopFact::HandedBack { device: device.to_owned() }).await;
         }
         Ok(())
@@ -83,6 +109,30 @@ impl Host {
             if let Ok(noted) = open.note_desktop(fact.clone()).await {
                 return Ok(noted?);
             }
+        }
+    }
+}
+
+/// Until the device has gone, or the house.
+async fn follow(host: Weak<Host>, device: String) {
+    let states = host.upgrade().and_then(|host| host.devices.get(&device)).map(|it| it.states());
+    let Some(mut states) = states else { return };
+    let mut before = None;
+    while states.changed().await.is_ok() {
+        let now = states.borrow_and_update().paused;
+        if now == before {
+            continue;
+        }
+        before = now;
+        let Some(host) = host.upgrade() else { return };
+        host.devices.noticed(&device, now);
+        for session in host.concerned(&device) {
+            let device = device.clone();
+            let fact = match now {
+                Some(why) => DesktopFact::Paused { device, why },
+                None => DesktopFact::HandedBack { device },
+            };
+            host.note_or_warn(session, fact).await;
         }
     }
 }
