@@ -321,9 +321,8 @@ impl Devices {
         device: &str,
         mut order: Order,
     ) -> (Arc<Deed>, Result<Outcome, DesktopError>) {
-        if order.id.is_empty() {
-            order.id = self.number();
-        }
+        // Whatever it was called by whoever wants it: a name that comes twice would be taken for a repeat.
+        order.id = self.number();
         let (at, begun) = (self.clock.now(), Instant::now());
         let (command, action) = (order.id.clone(), order.action.clone());
         let result = self.attempt(&who, device, order).await;
