@@ -37,7 +37,7 @@ pub enum Request {
 pub fn parse(frame: &str) -> Parsed {
     let frame = match serde_json::from_str::<Value>(frame) {
         Ok(frame) => frame,
-        Err(error) => return Parsed { id: None, result: Err(malformed(&error)) },
+        Err(error) => return Parsed { id: None, result: Err(unreadable(&error)) },
     };
     let Value::Object(mut frame) = frame else {
         // Left to itself, a list would be read as the fields of a command in their order.
@@ -83,14 +83,15 @@ pub fn order(mut frame: Map<String, Value>) -> Result<Request, DesktopError> {
     let after = frame.remove("after");
     let mut request = read(Value::Object(frame))?;
     if let (Request::Do(order), Some(after)) = (&mut request, after) {
-        let after: AfterFrame = serde_json::from_value(after).map_err(malformed)?;
+        let after: AfterFrame =
+            serde_json::from_value(after).map_err(|error| unreadable(&error))?;
         order.after = after.translated()?;
     }
     Ok(request)
 }
 
 fn read(frame: Value) -> Result<Request, DesktopError> {
-    let command: Command = serde_json::from_value(frame).map_err(malformed)?;
+    let command: Command = serde_json::from_value(frame).map_err(|error| unreadable(&error))?;
     let request = command.translated()?;
     if let Request::Do(order) = &request {
         order.action.check()?;
@@ -98,8 +99,12 @@ fn read(frame: Value) -> Result<Request, DesktopError> {
     Ok(request)
 }
 
-fn malformed(error: impl ToString) -> DesktopError {
-    DesktopError::bad(format!("{PREFIX}{}", error.to_string()))
+fn unreadable(error: &serde_json::Error) -> DesktopError {
+    malformed(&error.to_string())
+}
+
+fn malformed(what: &str) -> DesktopError {
+    DesktopError::bad(format!("{PREFIX}{what}"))
 }
 
 #[cfg(test)]

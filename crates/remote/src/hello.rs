@@ -102,7 +102,7 @@ pub fn standing(state: &State, armed: bool) -> Value {
     let State { paused, until, keys, buttons, queue } = state;
     let held = Held { keys: keys.clone(), buttons: buttons.clone() };
     json!({
-        "type": "state", "armed": armed, "until": until.map(|it| it.as_millisecond()),
+        "type": "state", "armed": armed, "until": until.map(jiff::Timestamp::as_millisecond),
         "paused": paused.map(Pause::name), "held": held, "queue": queue,
     })
 }

@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use kernel::{
-    desktop::{Code, DesktopError, Order, Outcome, Who},
+    desktop::{Code, DesktopError, Outcome, Who},
     toolbox::Caller,
 };
 use remote::{
@@ -96,12 +96,12 @@ async fn run(app: &App, Wish { device, request, mut notes }: Wish) -> Response {
         Ok(device) => device,
         Err(error) => return answer(refusal(&error, true), &Err(error), notes),
     };
-    let id = devices.number();
-    notes.insert("commandId".to_owned(), id.as_str().into());
     let result = match request {
         Request::Do(order) => {
             let who = Who { session: None, caller: Caller::Owner };
-            devices.act(who, &device, Order { id, ..*order }).await.1
+            let (deed, result) = devices.act(who, &device, *order).await;
+            notes.insert("commandId".to_owned(), deed.command.as_str().into());
+            result
         }
         Request::Cancel { target } => match devices.get(&device) {
             Some(desktop) => desktop.cancel(target).await.map(cancelled),

@@ -111,6 +111,8 @@ impl Connection {
 
     fn obey(&mut self, wish: Wish) {
         match wish {
+            // Given up before it was sent, it need not be.
+            Wish::Send { reply, .. } if reply.is_closed() => (),
             Wish::Send { id, frame, reply } => {
                 self.pending.insert(id, reply);
                 self.out.push(Value::Object(frame).to_string().into());

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     io,
-    sync::{Arc, RwLock},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use jiff::Timestamp;
@@ -67,14 +67,14 @@ pub struct Passes {
     catalog: Arc<dyn Catalog>,
     loaded: OnceCell<()>,
     /// Those that are kept, at hand for every connection.
-    known: RwLock<BTreeMap<String, Pass>>,
+    known: Mutex<BTreeMap<String, Pass>>,
     /// Held while one is made or taken away.
     changing: tokio::sync::Mutex<()>,
 }
 
 impl Passes {
     pub fn new(clock: Arc<dyn Clock>, catalog: Arc<dyn Catalog>) -> Self {
-        let (loaded, known) = (OnceCell::new(), RwLock::default());
+        let (loaded, known) = (OnceCell::new(), Mutex::default());
         Self { clock, catalog, loaded, known, changing: tokio::sync::Mutex::default() }
     }
 
@@ -112,7 +112,7 @@ impl Passes {
         let digest = Sha256::digest(key.as_bytes()).to_vec();
         let pass = Pass { digest, scope, made: self.clock.now() };
         self.catalog.save(Shelf::Devices, name, &pass).await?;
-        self.change(|known| known.insert(name.to_owned(), pass));
+        self.known().insert(name.to_owned(), pass);
         Ok(key)
     }
 
@@ -130,10 +130,9 @@ impl Passes {
         // Should it end in between, the key is good for both names, and either can be forgotten.
         self.catalog.save(Shelf::Devices, to, &pass).await?;
         self.catalog.discard(Shelf::Devices, name).await?;
-        self.change(|known| {
-            known.remove(name);
-            known.insert(to.to_owned(), pass);
-        });
+        let mut known = self.known();
+        known.remove(name);
+        known.insert(to.to_owned(), pass);
         Ok(true)
     }
 
@@ -144,7 +143,7 @@ impl Passes {
         let was = self.is_taken(name);
         if was {
             self.catalog.discard(Shelf::Devices, name).await?;
-            self.change(|known| known.remove(name));
+            self.known().remove(name);
         }
         Ok(was)
     }
@@ -157,17 +156,13 @@ impl Passes {
             let read =
                 |(name, text): (String, String)| Some((name, serde_json::from_str(&text).ok()?));
             let kept = kept.into_iter().filter_map(read);
-            self.change(|known| known.extend(kept));
+            self.known().extend(kept);
             Ok(())
         };
         self.loaded.get_or_try_init(|| load).await.copied()
     }
 
-    fn known(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<String, Pass>> {
-        self.known.read().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
-    fn change<T>(&self, change: impl FnOnce(&mut BTreeMap<String, Pass>) -> T) -> T {
-        change(&mut self.known.write().unwrap_or_else(std::sync::PoisonError::into_inner))
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Pass>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -71,7 +71,6 @@ impl Device {
         device
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "`json!` reads best without a `&`")]
     async fn say(&mut self, frame: Value) {
         self.connection.hear(frame.to_string().as_bytes()).await;
     }

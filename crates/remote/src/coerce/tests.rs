@@ -11,11 +11,13 @@ fn given(kind: &str, arguments: Value) -> Result<Coerced, String> {
 }
 
 /// What becomes of `x`, beside a `y` that is well.
+#[expect(clippy::needless_pass_by_value, reason = "`json!` reads best without a `&`")]
 fn x(value: Value) -> Result<(Value, bool), String> {
     let coerced = given("mouse_move", json!({ "x": value, "y": 1 }))?;
     Ok((coerced.arguments["x"].clone(), coerced.adjusted.contains_key("x")))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "`json!` reads best without a `&`")]
 fn duration(value: Value) -> Result<(Value, bool), String> {
     let coerced = given("mouse_move", json!({ "x": 1, "y": 1, "duration": value }))?;
     let duration = coerced.arguments.get("duration").cloned().unwrap_or(Value::Null);
@@ -26,7 +28,8 @@ fn duration(value: Value) -> Result<(Value, bool), String> {
 fn the_example_of_the_seed_is_sent_as_numbers() {
     let said = json!({ "x": "500", "y": "300", "duration": "1.5" });
     let arguments = json!({ "x": 500, "y": 300, "duration": 1.5 });
-    let expected = Coerced { arguments: arguments.as_object().unwrap().clone(), ..<_>::default() };
+    let expected =
+        Coerced { arguments: arguments.as_object().unwrap().clone(), ..Coerced::default() };
     assert_eq!(given("mouse_move", said), Ok(expected));
 }
 

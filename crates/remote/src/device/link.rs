@@ -96,8 +96,7 @@ impl Link {
         Self { address, identity, engine, clock, delays: Delays::default() }
     }
 
-    /// Obeys the hub until that is no use any more. Dropping this lets everything go that is held,
-    /// only if [`Link::close`] follows.
+    /// Obeys the hub until that is no use any more. Whoever drops this calls [`Link::close`] next.
     pub async fn run(&mut self, mut tell: impl FnMut(Event)) -> Result<Infallible, LinkError> {
         // Whether there is anything to drive is known before anybody is told that there is.
         let desktop = self.engine.desktop().clone();
