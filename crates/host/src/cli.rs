@@ -2,6 +2,7 @@
 
 mod approvals;
 mod cabinet;
+mod driven;
 mod lenders;
 mod schedules;
 
@@ -14,6 +15,7 @@ use crate::config;
 
 pub use approvals::{Allow, ApprovalsAction, ApprovalsArgs};
 pub use cabinet::{AppAction, AppArgs, OpenArgs};
+pub use driven::{DesktopAction, DesktopArgs};
 pub use lenders::{McpAction, McpAddArgs, McpArgs};
 pub use schedules::{SchedulesAction, SchedulesArgs};
 
@@ -58,6 +60,8 @@ pub enum Command {
     App(AppArgs),
     /// Open a file in the app for such files
     Open(OpenArgs),
+    /// Let a hub see and drive this machine's desktop; list, add and forget devices
+    Desktop(DesktopArgs),
     /// List the models, try one, choose one, look for more
     Models(ModelsArgs),
     /// Print what was used, by model and by day, and how the budgets stand
@@ -429,6 +433,7 @@ mod tests {
             approvals::HELP,
             cabinet::HELP,
             cabinet::OPEN_HELP,
+            driven::HELP,
             KEY_HELP,
             MODELS_HELP,
             USAGE_HELP,

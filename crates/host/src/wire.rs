@@ -16,7 +16,7 @@ use futures::FutureExt as _;
 use kernel::{
     approvals::Grant,
     cabinet::{Cabinet, Card},
-    desktop::{Devices, Stay},
+    desktop::{Desktop, Devices, Stay},
     gallery::Gallery,
     host::Host,
     ports::{Agents, Attic, Briefing, Catalog, Clock, Log, Ports},
@@ -37,6 +37,7 @@ pub use tools::embed_media::player;
 pub use edge::{Keys, Metrics, PREFERENCES, Preferences, did_you_mean, near};
 pub use mcp::server::{Place, relay};
 pub use models::{Lineup, Problem};
+pub use remote::device::{Address, Engine, Event, Identity, Leave, Link};
 
 /// What a server is made from.
 pub struct Plan {
@@ -192,6 +193,13 @@ async fn local_desktop(host: &Arc<Host>, data_dir: &Path) -> Option<Stay> {
     let local = desktop::Local::new(desktop::Settings { display: None, journal });
     local.mend().await;
     Some(host.devices.join(Devices::LOCAL, Arc::new(local)))
+}
+
+/// This machine's desktop for a hub elsewhere, whether there is one or not: that is told on first use.
+pub fn own_desktop(data_dir: &Path) -> anyhow::Result<Arc<dyn Desktop>> {
+    place::prepare(data_dir)?;
+    let journal = Some(data_dir.join("driven.json"));
+    Ok(Arc::new(desktop::Local::new(desktop::Settings { display: None, journal })))
 }
 
 /// Looks around whenever somebody asks, in the words of the door.
