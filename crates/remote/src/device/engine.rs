@@ -110,6 +110,7 @@ impl Engine {
 
     /// Takes in a frame, whatever it holds. Never waits.
     pub fn hear(&mut self, frame: &str) {
+        self.notice();
         let Parsed { id, result } = parse(frame);
         let mut asked = Asked { id, begun: Instant::now(), is_input: false };
         match result {
@@ -203,6 +204,8 @@ impl Engine {
             if let Some(frame) = self.out.pop_front() {
                 return frame;
             }
+            // Before anything else is begun: it would be refused for another reason than the rest.
+            self.notice();
             if self.begin() {
                 continue;
             }
@@ -278,6 +281,15 @@ impl Engine {
             }
             (asked, result) = looked => self.answer(&asked, &result),
             () = stood => self.stopped(),
+        }
+    }
+
+    /// Looks whether the person has taken over meanwhile.
+    fn notice(&mut self) {
+        // An error means that who would tell is gone, and nothing changes any more.
+        if self.states.has_changed().unwrap_or(false) {
+            self.states.mark_unchanged();
+            self.stopped();
         }
     }
 
