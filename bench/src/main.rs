@@ -5,7 +5,6 @@
 mod bare;
 mod calls;
 mod client;
-mod devices;
 mod echo;
 mod fan_out;
 mod files;
@@ -38,7 +37,7 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == calls::COMMAND) {
         return calls::lend();
     }
-    let measurements: [(&str, Measure); 12] = [
+    let measurements: [(&str, Measure); 11] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
         ("history", history::history),
@@ -50,7 +49,6 @@ fn main() -> anyhow::Result<()> {
         ("calls", calls::measure),
         ("page", page::measure),
         ("files", files::measure),
-        ("devices", devices::measure),
     ];
     // The clients of other rooms are built here too, and need one although nothing is encrypted.
     rustls::crypto::ring::default_provider().install_default().ok();
