@@ -11,6 +11,7 @@ mod clock;
 mod config;
 mod detect;
 mod doctor;
+mod driven;
 mod hall;
 mod import;
 mod inbox;
@@ -62,6 +63,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Schedules(args) => wait_for(schedules::run(args)),
         Command::App(args) => wait_for(cabinet::run(args)),
         Command::Open(args) => wait_for(cabinet::open(args)),
+        Command::Desktop(args) => wait_for(driven::run(args)),
         Command::Key(args) => wait_for(key::run(args)),
         Command::Pair(args) => wait_for(pair::run(args)),
         Command::Phone(args) => wait_for(phone::run(args)),

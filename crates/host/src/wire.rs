@@ -16,6 +16,7 @@ use futures::FutureExt as _;
 use kernel::{
     approvals::Grant,
     cabinet::{Cabinet, Card},
+    desktop::{Desktop, Devices, Stay},
     gallery::Gallery,
     host::Host,
     ports::{Agents, Attic, Briefing, Catalog, Clock, Log, Ports},
@@ -36,6 +37,7 @@ pub use tools::embed_media::player;
 pub use edge::{Keys, Metrics, PREFERENCES, Preferences, did_you_mean, near};
 pub use mcp::server::{Place, relay};
 pub use models::{Lineup, Problem};
+pub use remote::device::{Address, Engine, Event, Identity, Leave, Link};
 
 /// What a server is made from.
 pub struct Plan {
@@ -57,6 +59,8 @@ pub struct Rooms {
     pub restarts: tools::Restarts,
     servers: Arc<mcp::client::House>,
     edge: edge::Edge,
+    /// This machine's own desktop, where it has one.
+    _local: Option<Stay>,
 }
 
 impl Rooms {
@@ -117,6 +121,9 @@ impl Rooms {
         }
         tokio::spawn(kernel::gallery::announce(changes, host.roster.clone()));
         tokio::spawn(kernel::cabinet::announce(app_changes, host.roster.clone()));
+        tokio::spawn(host.watch_desktops());
+        tokio::spawn(tools::desktop::offer(&host));
+        let local = if is_public { local_desktop(&host, &data_dir).await } else { None };
         let restarts = tools::Restarts::default();
         if is_public {
             tools::add_restart(&host, restarts.clone());
@@ -154,7 +161,7 @@ impl Rooms {
         if let Some(listener) = sandbox {
             edge = edge.with_sandbox(listener)?;
         }
-        Ok(Self { host, models, restarts, servers, edge })
+        Ok(Self { host, models, restarts, servers, edge, _local: local })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -178,6 +185,24 @@ impl Rooms {
         self.servers.close().await;
         served
     }
+}
+
+/// This machine's desktop, where it has one; what a crash has left pressed there is let go first.
+async fn local_desktop(host: &Arc<Host>, data_dir: &Path) -> Option<Stay> {
+    if !desktop::is_present() {
+        return None;
+    }
+    let journal = Some(data_dir.join("desktop.json"));
+    let local = desktop::Local::new(desktop::Settings { display: None, journal });
+    local.mend().await;
+    Some(host.devices.join(Devices::LOCAL, Arc::new(local)))
+}
+
+/// This machine's desktop for a hub elsewhere, whether there is one or not: that is told on first use.
+pub fn own_desktop(data_dir: &Path) -> anyhow::Result<Arc<dyn Desktop>> {
+    place::prepare(data_dir)?;
+    let journal = Some(data_dir.join("driven.json"));
+    Ok(Arc::new(desktop::Local::new(desktop::Settings { display: None, journal })))
 }
 
 /// Looks around whenever somebody asks, in the words of the door.

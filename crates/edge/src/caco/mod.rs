@@ -25,7 +25,7 @@ mod sessions;
 mod socket;
 mod standing;
 mod tasks;
-mod upgrade;
+pub mod upgrade;
 mod usage;
 
 use std::sync::Arc;

@@ -1,0 +1,42 @@
+//! Platforms whose desktops nobody has taught us yet, and which say so.
+
+use std::{path::PathBuf, sync::Arc};
+
+use kernel::desktop::{Code, DesktopError, Outcome};
+
+use crate::desk::{Desk, Job};
+
+/// There is none.
+pub enum Seat {}
+
+impl Seat {
+    pub fn open(_: Option<&str>, _: Option<PathBuf>, _: &Arc<Desk>) -> Result<Self, DesktopError> {
+        let platform = std::env::consts::OS;
+        let text = format!("the desktop of {platform} is not supported on this platform yet");
+        Err(DesktopError::new(Code::Unsupported, text))
+    }
+
+    pub fn enqueue(&self, _: Job) {
+        match *self {}
+    }
+
+    pub fn position(&self, _: bool) -> Result<Outcome, DesktopError> {
+        match *self {}
+    }
+
+    pub fn screen(&self) -> Result<Outcome, DesktopError> {
+        match *self {}
+    }
+
+    pub fn size(&self) -> Result<(u32, u32), DesktopError> {
+        match *self {}
+    }
+
+    pub fn is_alive(&self) -> bool {
+        match *self {}
+    }
+
+    pub fn rest(&self) {
+        match *self {}
+    }
+}

@@ -1,0 +1,141 @@
+//! The desktop of this machine, connected when it is first needed and again when the line was cut.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use futures::{FutureExt as _, future::BoxFuture};
+use kernel::desktop::{Action, Desktop, DesktopError, Info, Order, Outcome, State};
+use tokio::sync::watch;
+
+use crate::desk::Desk;
+#[cfg(not(target_os = "linux"))]
+use crate::elsewhere::Seat;
+#[cfg(target_os = "linux")]
+use crate::x11::Seat;
+
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The display, if not that of the environment.
+    pub display: Option<String>,
+    /// Where it is noted what to put right after a crash.
+    pub journal: Option<PathBuf>,
+}
+
+/// Whether there seems to be something to connect to.
+pub fn is_present() -> bool {
+    cfg!(target_os = "linux") && std::env::var_os("DISPLAY").is_some_and(|it| !it.is_empty())
+}
+
+#[derive(Clone)]
+pub struct Local {
+    settings: Settings,
+    desk: Arc<Desk>,
+    seat: Arc<Mutex<Option<Arc<Seat>>>>,
+}
+
+impl Local {
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, desk: Desk::new(), seat: Arc::default() }
+    }
+
+    /// Puts right what a crash has left, if there is anything; a machine without a display has
+    /// nothing to put right.
+    pub async fn mend(&self) {
+        let left = self.settings.journal.as_ref().is_some_and(|journal| journal.exists());
+        if left && let Err(error) = self.with_seat(|_| Ok(())).await {
+            tracing::warn!(%error, "cannot put the keyboard right after a crash");
+        }
+    }
+
+    async fn attempt(&self, order: Order) -> Result<Outcome, DesktopError> {
+        match order.action {
+            Action::GetMousePosition if order.after.is_none() => {
+                let moving = self.desk.is_moving();
+                self.with_seat(move |seat| seat.position(moving)).await
+            }
+            Action::ScreenInfo if order.after.is_none() => self.with_seat(Seat::screen).await,
+            _ => {
+                let (job, waiting, answer) = self.desk.open(order);
+                self.with_seat(move |seat| {
+                    seat.enqueue(job);
+                    Ok(())
+                })
+                .await?;
+                let cut = || DesktopError::failed("OS Failure: the line to the display is cut");
+                let result = answer.await.unwrap_or_else(|_| Err(cut()));
+                drop(waiting);
+                result
+            }
+        }
+    }
+
+    /// Does something that may wait for the display, where waiting harms nobody.
+    async fn with_seat<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Seat) -> Result<T, DesktopError> + Send + 'static,
+    ) -> Result<T, DesktopError> {
+        let local = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(local.seat()?.as_ref())).await;
+        done.unwrap_or_else(|_| Err(DesktopError::failed("OS Failure: the work broke down")))
+    }
+
+    fn seat(&self) -> Result<Arc<Seat>, DesktopError> {
+        let mut seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(seat) = seat.as_ref().filter(|seat| seat.is_alive()) {
+            return Ok(seat.clone());
+        }
+        *seat = None;
+        let Settings { display, journal } = &self.settings;
+        let opened = Arc::new(Seat::open(display.as_deref(), journal.clone(), &self.desk)?);
+        *seat = Some(opened.clone());
+        Ok(opened)
+    }
+}
+
+impl Desktop for Local {
+    fn info(&self) -> BoxFuture<'_, Result<Info, DesktopError>> {
+        async {
+            let screen = self.with_seat(Seat::size).await?;
+            Ok(Info {
+                platform: std::env::consts::OS.to_owned(),
+                backend: "x11".to_owned(),
+                screen: Some(screen),
+                commands: Action::KINDS.map(ToOwned::to_owned).into(),
+            })
+        }
+        .boxed()
+    }
+
+    fn act(&self, order: Order) -> BoxFuture<'_, Result<Outcome, DesktopError>> {
+        async {
+            order.action.check()?;
+            let action = order.action.clone();
+            if let Some(after) = &order.after {
+                after.check().map_err(|error| action.failed(error))?;
+            }
+            self.attempt(order).await.map_err(|error| action.failed(error))
+        }
+        .boxed()
+    }
+
+    fn cancel(&self, target: Option<String>) -> BoxFuture<'_, Result<usize, DesktopError>> {
+        async move { Ok(self.desk.cancel(target.as_deref())) }.boxed()
+    }
+
+    fn hand_back(&self) -> BoxFuture<'_, Result<(), DesktopError>> {
+        async {
+            if let Some(seat) = &*self.seat.lock().unwrap_or_else(PoisonError::into_inner) {
+                seat.rest();
+            }
+            self.desk.hand_back();
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn states(&self) -> watch::Receiver<State> {
+        self.desk.states.subscribe()
+    }
+}

@@ -1,0 +1,444 @@
+//! Listening to a display: whether a person touches it, and who wants what is on the clipboard.
+
+use std::{
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use kernel::desktop::{DesktopError, Pause};
+use x11rb::{
+    connection::Connection as _,
+    protocol::{
+        Event,
+        xinput::{self, ConnectionExt as _, XIEventMask},
+        xproto::{
+            Atom, AtomEnum, ClientMessageEvent, ConnectionExt as _, CreateWindowAux, EventMask,
+            PropMode, SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, SelectionRequestEvent, Window,
+            WindowClass,
+        },
+    },
+    wrapper::ConnectionExt as _,
+};
+
+use super::link::{Link, lost};
+use crate::{
+    ledger::{Ledger, Sent},
+    stop::Stop,
+};
+
+/// How long a window may take to fetch what is pasted into it.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How long after the last thing that we did a person who moves is one who takes over.
+const AT_WORK: Duration = Duration::from_secs(30);
+/// How long the owner of the clipboard may take to tell what is on it.
+const READING: Duration = Duration::from_millis(500);
+/// How often somebody who waits looks whether to stop.
+const GLANCE: Duration = Duration::from_millis(20);
+/// The most that is read at once, in units of four bytes.
+const LONGEST: u32 = 1 << 20;
+
+/// One thread that hears, and what it has heard.
+pub struct Ears {
+    link: Link,
+    window: Window,
+    atoms: Atoms,
+    heard: Mutex<Heard>,
+    news: Condvar,
+    /// What a person does means that we must stop, while we do something and soon after.
+    work: Mutex<Work>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Work {
+    #[default]
+    Rest,
+    Now,
+    Since(Instant),
+}
+
+#[derive(Default)]
+struct Heard {
+    /// What we give to whoever asks, and since which offer.
+    offered: Option<String>,
+    offer: u64,
+    /// Windows that fetched the text of the present offer.
+    takers: Vec<Window>,
+    /// What came of asking for the clipboard: text, or nothing.
+    read: Option<Read>,
+    gone: bool,
+}
+
+enum Read {
+    Text(String),
+    Nothing,
+}
+
+struct Atoms {
+    clipboard: Atom,
+    utf8: Atom,
+    targets: Atom,
+    text: Atom,
+    timestamp: Atom,
+    ours: Atom,
+}
+
+/// Whoever wants to know of it.
+pub type Alarm = Box<dyn Fn(Touch) + Send>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    Stop(Pause),
+    /// The chord by which a person gives back.
+    HandBack,
+}
+
+impl Ears {
+    pub fn open(
+        display: &str,
+        ledger: Arc<Ledger>,
+        alarm: Alarm,
+    ) -> Result<Arc<Self>, DesktopError> {
+        let link = Link::open(display)?;
+        let conn = &link.conn;
+        let window = conn.generate_id().map_err(lost)?;
+        let aux = CreateWindowAux::new().event_mask(EventMask::PROPERTY_CHANGE);
+        let made = conn.create_window(
+            0,
+            window,
+            link.root,
+            0,
+            0,
+            1,
+            1,
+            0,
+            WindowClass::INPUT_ONLY,
+            x11rb::COPY_FROM_PARENT,
+            &aux,
+        );
+        made.map_err(lost)?.check().map_err(lost)?;
+        let atoms = Atoms {
+            clipboard: link.atom("CLIPBOARD")?,
+            utf8: link.atom("UTF8_STRING")?,
+            targets: link.atom("TARGETS")?,
+            text: link.atom("TEXT")?,
+            timestamp: link.atom("TIMESTAMP")?,
+            ours: link.atom("_MEGARON_SELECTION")?,
+        };
+        watch(&link)?;
+        let ears = Arc::new(Self {
+            link,
+            window,
+            atoms,
+            heard: Mutex::default(),
+            news: Condvar::new(),
+            work: Mutex::default(),
+        });
+        let listening = ears.clone();
+        let begun = thread::Builder::new().name("desktop-ears".into()).spawn(move || {
+            listening.listen(&ledger, &alarm);
+            listening.heard().gone = true;
+            listening.news.notify_all();
+        });
+        begun.map_err(|error| lost(format!("no thread can be started: {error}")))?;
+        Ok(ears)
+    }
+
+    /// Ends the thread, by a word that only it understands.
+    pub fn close(&self) {
+        let data = [0u32; 5];
+        let event = ClientMessageEvent::new(32, self.window, self.atoms.ours, data);
+        // A line that is cut has ended it already.
+        if let Ok(sent) = self.link.conn.send_event(false, self.window, EventMask::NO_EVENT, event)
+        {
+            sent.ignore_error();
+        }
+        self.link.flush().ok();
+    }
+
+    /// Something is done now.
+    pub fn work(&self) {
+        *self.busy() = Work::Now;
+    }
+
+    /// And now it is done, well or not.
+    pub fn worked(&self) {
+        let mut work = self.busy();
+        if *work == Work::Now {
+            *work = Work::Since(Instant::now());
+        }
+    }
+
+    /// A person may do as they like until something is done again.
+    pub fn rest(&self) {
+        *self.busy() = Work::Rest;
+    }
+
+    fn is_at_work(&self) -> bool {
+        match *self.busy() {
+            Work::Rest => false,
+            Work::Now => true,
+            Work::Since(at) => at.elapsed() < AT_WORK,
+        }
+    }
+
+    fn busy(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Offers text to whoever pastes; the number names the offer.
+    pub fn offer(&self, text: &str) -> Result<u64, DesktopError> {
+        let offer = {
+            let mut heard = self.heard();
+            heard.offered = Some(text.to_owned());
+            heard.takers.clear();
+            heard.offer += 1;
+            heard.offer
+        };
+        for selection in [self.atoms.clipboard, AtomEnum::PRIMARY.into()] {
+            self.own(selection)?;
+        }
+        Ok(offer)
+    }
+
+    /// Puts text on the clipboard alone, where it stays while we run.
+    pub fn set_clipboard(&self, text: &str) -> Result<(), DesktopError> {
+        self.heard().offered = Some(text.to_owned());
+        self.own(self.atoms.clipboard)
+    }
+
+    /// Gives back what was on the clipboard before an offer.
+    pub fn restore(&self, before: Option<String>) -> Result<(), DesktopError> {
+        let conn = &self.link.conn;
+        let freed =
+            conn.set_selection_owner(x11rb::NONE, AtomEnum::PRIMARY.into(), x11rb::CURRENT_TIME);
+        freed.map_err(lost)?.check().map_err(lost)?;
+        if let Some(before) = before {
+            self.heard().offered = Some(before);
+            return Ok(());
+        }
+        self.heard().offered = None;
+        let clipboard = self.atoms.clipboard;
+        let freed = conn.set_selection_owner(x11rb::NONE, clipboard, x11rb::CURRENT_TIME);
+        freed.map_err(lost)?.check().map_err(lost)
+    }
+
+    /// Whether the program that this window belongs to has fetched what was offered, soon.
+    pub fn taken(&self, offer: u64, by: Window, stop: &Stop) -> Result<bool, DesktopError> {
+        let until = Instant::now() + PATIENCE;
+        let mask = !self.link.conn.setup().resource_id_mask;
+        self.wait(until, stop, |heard| {
+            let theirs = |taker: &Window| taker & mask == by & mask;
+            (heard.offer == offer && heard.takers.iter().any(theirs)).then_some(())
+        })
+        .map(|taken| taken.is_some())
+    }
+
+    /// The text on the clipboard; none if there is none, or it is something else.
+    pub fn read_clipboard(&self, stop: &Stop) -> Result<Option<String>, DesktopError> {
+        let conn = &self.link.conn;
+        let clipboard = self.atoms.clipboard;
+        let owner = conn.get_selection_owner(clipboard).map_err(lost)?.reply().map_err(lost)?.owner;
+        if owner == x11rb::NONE {
+            return Ok(None);
+        }
+        if owner == self.window {
+            return Ok(self.heard().offered.clone());
+        }
+        self.heard().read = None;
+        let Atoms { utf8, ours, .. } = self.atoms;
+        let asked = conn.convert_selection(self.window, clipboard, utf8, ours, x11rb::CURRENT_TIME);
+        asked.map_err(lost)?.check().map_err(lost)?;
+        let until = Instant::now() + READING;
+        match self.wait(until, stop, |heard| heard.read.take())? {
+            Some(Read::Text(text)) => Ok(Some(text)),
+            // Whoever owns it and does not tell has nothing for us.
+            Some(Read::Nothing) | None => Ok(None),
+        }
+    }
+
+    fn own(&self, selection: Atom) -> Result<(), DesktopError> {
+        let conn = &self.link.conn;
+        let owned = conn.set_selection_owner(self.window, selection, x11rb::CURRENT_TIME);
+        owned.map_err(lost)?.check().map_err(lost)
+    }
+
+    fn wait<T>(
+        &self,
+        until: Instant,
+        stop: &Stop,
+        mut found: impl FnMut(&mut Heard) -> Option<T>,
+    ) -> Result<Option<T>, DesktopError> {
+        let mut heard = self.heard();
+        loop {
+            if let Some(found) = found(&mut heard) {
+                return Ok(Some(found));
+            }
+            stop.check()?;
+            if heard.gone {
+                return Err(lost("the line to the display is cut"));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            let waited = self.news.wait_timeout(heard, left.min(GLANCE));
+            heard = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn listen(&self, ledger: &Ledger, alarm: &Alarm) {
+        while let Ok(event) = self.link.conn.wait_for_event() {
+            let kept = match event {
+                Event::ClientMessage(event) if event.window == self.window => return,
+                Event::SelectionRequest(event) => self.give(&event),
+                Event::SelectionNotify(event) => self.got(&event),
+                Event::XinputRawMotion(event) if event.deviceid == event.sourceid => {
+                    self.touched(ledger, alarm, Sent::Motion)
+                }
+                Event::XinputRawButtonPress(event) if event.deviceid == event.sourceid => {
+                    let code = u8::try_from(event.detail).unwrap_or(0);
+                    self.touched(ledger, alarm, Sent::Button { code, down: true })
+                }
+                Event::XinputRawButtonRelease(event) if event.deviceid == event.sourceid => {
+                    let code = u8::try_from(event.detail).unwrap_or(0);
+                    self.touched(ledger, alarm, Sent::Button { code, down: false })
+                }
+                Event::XinputRawKeyPress(event) if event.deviceid == event.sourceid => {
+                    let code = u8::try_from(event.detail).unwrap_or(0);
+                    self.touched(ledger, alarm, Sent::Key { code, down: true })
+                }
+                Event::XinputRawKeyRelease(event) if event.deviceid == event.sourceid => {
+                    let code = u8::try_from(event.detail).unwrap_or(0);
+                    self.touched(ledger, alarm, Sent::Key { code, down: false })
+                }
+                _ => Ok(()),
+            };
+            if kept.is_err() && !self.link.is_alive() {
+                return;
+            }
+        }
+    }
+
+    /// Something moved or was pressed: by us, or by a person.
+    fn touched(&self, ledger: &Ledger, alarm: &Alarm, what: Sent) -> Result<(), DesktopError> {
+        if ledger.strike(what) {
+            return Ok(());
+        }
+        if let Sent::Key { code, down: true } = what
+            && let Some(touch) = self.chord(code)?
+        {
+            alarm(touch);
+            return Ok(());
+        }
+        if !self.is_at_work() {
+            return Ok(());
+        }
+        let at = self.link.pointer()?;
+        let corner = what == Sent::Motion && (at.x, at.y) == (0, 0);
+        alarm(Touch::Stop(if corner { Pause::Corner } else { Pause::Human }));
+        Ok(())
+    }
+
+    /// Whether this key completes one of the chords that are a person's alone.
+    fn chord(&self, code: u8) -> Result<Option<Touch>, DesktopError> {
+        use x11rb::protocol::xproto::KeyButMask;
+        let asked = self.link.conn.get_keyboard_mapping(code, 1).map_err(lost)?;
+        let pointer = self.link.conn.query_pointer(self.link.root).map_err(lost)?;
+        let symbol = asked.reply().map_err(lost)?.keysyms.first().copied().unwrap_or(0);
+        let held = u16::from(pointer.reply().map_err(lost)?.mask);
+        let both = u16::from(KeyButMask::CONTROL) | u16::from(KeyButMask::MOD1);
+        Ok(match symbol {
+            0xff1b if held & both == both => Some(Touch::Stop(Pause::Panic)),
+            0xff0d if held & both == both => Some(Touch::HandBack),
+            _ => None,
+        })
+    }
+
+    /// Somebody pastes.
+    fn give(&self, request: &SelectionRequestEvent) -> Result<(), DesktopError> {
+        let Atoms { utf8, targets, text, timestamp, .. } = self.atoms;
+        let conn = &self.link.conn;
+        // Old programs name no property, and mean the target.
+        let property =
+            if request.property == x11rb::NONE { request.target } else { request.property };
+        let offered = self.heard().offered.clone();
+        let texts = [utf8, text, AtomEnum::STRING.into()];
+        let given = match offered {
+            Some(_) if request.target == targets => {
+                let all = [targets, timestamp, utf8, text];
+                let atom = AtomEnum::ATOM;
+                conn.change_property32(PropMode::REPLACE, request.requestor, property, atom, &all)
+                    .map_err(lost)?
+                    .ignore_error();
+                Some(false)
+            }
+            Some(offered) if texts.contains(&request.target) => {
+                let kind = if request.target == text { utf8 } else { request.target };
+                let bytes = offered.as_bytes();
+                conn.change_property8(PropMode::REPLACE, request.requestor, property, kind, bytes)
+                    .map_err(lost)?
+                    .ignore_error();
+                Some(true)
+            }
+            _ => None,
+        };
+        let event = SelectionNotifyEvent {
+            response_type: SELECTION_NOTIFY_EVENT,
+            sequence: 0,
+            time: request.time,
+            requestor: request.requestor,
+            selection: request.selection,
+            target: request.target,
+            property: if given.is_some() { property } else { x11rb::NONE },
+        };
+        let sent = conn.send_event(false, request.requestor, EventMask::NO_EVENT, event);
+        sent.map_err(lost)?.ignore_error();
+        // Whatever is typed after this comes after it.
+        self.link.sync()?;
+        if given == Some(true) {
+            self.heard().takers.push(request.requestor);
+            self.news.notify_all();
+        }
+        Ok(())
+    }
+
+    /// What we asked for came, or will not.
+    fn got(&self, event: &SelectionNotifyEvent) -> Result<(), DesktopError> {
+        let mut read = None;
+        if event.property != x11rb::NONE {
+            let Atoms { ours, utf8, .. } = self.atoms;
+            let asked =
+                self.link.conn.get_property(true, self.window, ours, AtomEnum::ANY, 0, LONGEST);
+            let reply = asked.map_err(lost)?.reply().map_err(lost)?;
+            if reply.type_ == utf8 {
+                read = String::from_utf8(reply.value).ok();
+            }
+        }
+        self.heard().read = Some(read.map_or(Read::Nothing, Read::Text));
+        self.news.notify_all();
+        Ok(())
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Hears of everything that is moved and pressed, without taking it from anybody.
+fn watch(link: &Link) -> Result<(), DesktopError> {
+    if !link.has(xinput::X11_EXTENSION_NAME)? {
+        tracing::warn!(display = %link.display, "without XInput it is not seen when a person takes over");
+        return Ok(());
+    }
+    let conn = &link.conn;
+    conn.xinput_xi_query_version(2, 2).map_err(lost)?.reply().map_err(lost)?;
+    let mask = XIEventMask::RAW_MOTION
+        | XIEventMask::RAW_BUTTON_PRESS
+        | XIEventMask::RAW_BUTTON_RELEASE
+        | XIEventMask::RAW_KEY_PRESS
+        | XIEventMask::RAW_KEY_RELEASE;
+    let all = xinput::EventMask { deviceid: xinput::Device::ALL.into(), mask: vec![mask] };
+    let selected = conn.xinput_xi_select_events(link.root, &[all]);
+    selected.map_err(lost)?.check().map_err(lost)
+}
