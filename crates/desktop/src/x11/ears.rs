@@ -31,8 +31,12 @@ use crate::{
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How long after the last thing that we did a person who moves is one who takes over.
 const AT_WORK: Duration = Duration::from_secs(30);
+/// How long after a rest a pointer may go on moving: the hand that said yes is still on the mouse.
+const GRACE: Duration = Duration::from_secs(1);
 /// How long the owner of the clipboard may take to tell what is on it.
 const READING: Duration = Duration::from_millis(500);
+/// How long we may take to hear our own word.
+const CATCHING_UP: Duration = Duration::from_secs(10);
 /// How often somebody who waits looks whether to stop.
 const GLANCE: Duration = Duration::from_millis(20);
 /// The most that is read at once, in units of four bytes.
@@ -53,7 +57,8 @@ pub struct Ears {
 enum Work {
     #[default]
     Rest,
-    Now,
+    /// Since then: a pointer that still moves a moment after is one that was let go.
+    Now(Instant),
     Since(Instant),
 }
 
@@ -64,6 +69,9 @@ struct Heard {
     offer: u64,
     /// Windows that fetched the text of the present offer.
     takers: Vec<Window>,
+    /// The last word that we sent to ourselves and heard.
+    echo: u32,
+    asked: u32,
     /// What came of asking for the clipboard: text, or nothing.
     read: Option<Read>,
     gone: bool,
@@ -146,26 +154,25 @@ impl Ears {
 
     /// Ends the thread, by a word that only it understands.
     pub fn close(&self) {
-        let data = [0u32; 5];
-        let event = ClientMessageEvent::new(32, self.window, self.atoms.ours, data);
         // A line that is cut has ended it already.
-        if let Ok(sent) = self.link.conn.send_event(false, self.window, EventMask::NO_EVENT, event)
-        {
-            sent.ignore_error();
-        }
-        self.link.flush().ok();
+        self.say(0).ok();
     }
 
     /// Something is done now.
     pub fn work(&self) {
-        *self.busy() = Work::Now;
+        let mut work = self.busy();
+        let since = match *work {
+            Work::Rest => Instant::now() + GRACE,
+            Work::Now(since) | Work::Since(since) => since.min(Instant::now()),
+        };
+        *work = Work::Now(since);
     }
 
     /// And now it is done, well or not.
     pub fn worked(&self) {
         let mut work = self.busy();
-        if *work == Work::Now {
-            *work = Work::Since(Instant::now());
+        if let Work::Now(since) = *work {
+            *work = Work::Since(since.max(Instant::now()));
         }
     }
 
@@ -174,11 +181,39 @@ impl Ears {
         *self.busy() = Work::Rest;
     }
 
+    /// Returns when everything has been heard that happened before.
+    pub fn catch_up(&self) -> Result<(), DesktopError> {
+        let word = {
+            let mut heard = self.heard();
+            heard.asked = heard.asked.wrapping_add(1).max(1);
+            heard.asked
+        };
+        self.say(word)?;
+        let until = Instant::now() + CATCHING_UP;
+        self.wait(until, &Stop::default(), |heard| (heard.echo >= word).then_some(())).map(drop)
+    }
+
+    /// A word to ourselves; 0 is the last.
+    fn say(&self, word: u32) -> Result<(), DesktopError> {
+        let event = ClientMessageEvent::new(32, self.window, self.atoms.ours, [word, 0, 0, 0, 0]);
+        let sent = self.link.conn.send_event(false, self.window, EventMask::NO_EVENT, event);
+        sent.map_err(lost)?.ignore_error();
+        self.link.flush()
+    }
+
     fn is_at_work(&self) -> bool {
         match *self.busy() {
             Work::Rest => false,
-            Work::Now => true,
+            Work::Now(_) => true,
             Work::Since(at) => at.elapsed() < AT_WORK,
+        }
+    }
+
+    /// Whether a person may still be letting go of the pointer.
+    fn is_forgiving(&self) -> bool {
+        match *self.busy() {
+            Work::Rest => true,
+            Work::Now(since) | Work::Since(since) => Instant::now() < since,
         }
     }
 
@@ -290,7 +325,15 @@ impl Ears {
     fn listen(&self, ledger: &Ledger, alarm: &Alarm) {
         while let Ok(event) = self.link.conn.wait_for_event() {
             let kept = match event {
-                Event::ClientMessage(event) if event.window == self.window => return,
+                Event::ClientMessage(event) if event.window == self.window => {
+                    let [word, ..] = event.data.as_data32();
+                    if word == 0 {
+                        return;
+                    }
+                    self.heard().echo = word;
+                    self.news.notify_all();
+                    Ok(())
+                }
                 Event::SelectionRequest(event) => self.give(&event),
                 Event::SelectionNotify(event) => self.got(&event),
                 Event::XinputRawMotion(event) if event.deviceid == event.sourceid => {
@@ -335,6 +378,9 @@ impl Ears {
             return Ok(());
         }
         let at = self.link.pointer()?;
+        if what == Sent::Motion && (at.x, at.y) != (0, 0) && self.is_forgiving() {
+            return Ok(());
+        }
         let corner = what == Sent::Motion && (at.x, at.y) == (0, 0);
         alarm(Touch::Stop(if corner { Pause::Corner } else { Pause::Human }));
         Ok(())

@@ -112,7 +112,7 @@ impl Gesture for Input {
 
     fn action(&self, view: View) -> Result<Action, DesktopError> {
         let at = |point: Option<[Whole; 2]>| point.map(|[x, y]| view.point(x.0, y.0)).transpose();
-        let click = |button, count| {
+        let click = |button, count| -> Result<Action, DesktopError> {
             let modifiers = self.modifiers()?;
             Ok(Action::MouseClickAt { at: at(self.coordinate)?, button, count, modifiers })
         };
