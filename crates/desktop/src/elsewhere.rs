@@ -36,7 +36,7 @@ impl Seat {
         match *self {}
     }
 
-    pub fn rest(&self) {
+    pub fn rest(&self) -> Result<(), DesktopError> {
         match *self {}
     }
 }

@@ -81,6 +81,14 @@ impl Local {
         done.unwrap_or_else(|_| Err(DesktopError::failed("OS Failure: the work broke down")))
     }
 
+    /// What a person has done so far is not a taking over.
+    async fn rested(&self) -> Result<(), DesktopError> {
+        let seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(seat) = seat else { return Ok(()) };
+        let rested = tokio::task::spawn_blocking(move || seat.rest()).await;
+        rested.unwrap_or_else(|_| Err(DesktopError::failed("OS Failure: the work broke down")))
+    }
+
     fn seat(&self) -> Result<Arc<Seat>, DesktopError> {
         let mut seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(seat) = seat.as_ref().filter(|seat| seat.is_alive()) {
@@ -126,13 +134,20 @@ impl Desktop for Local {
 
     fn hand_back(&self) -> BoxFuture<'_, Result<(), DesktopError>> {
         async {
-            if let Some(seat) = &*self.seat.lock().unwrap_or_else(PoisonError::into_inner) {
-                seat.rest();
-            }
+            self.rested().await?;
             self.desk.hand_back();
             Ok(())
         }
         .boxed()
+    }
+
+    fn rest(&self) {
+        let local = self.clone();
+        tokio::spawn(async move {
+            if let Err(error) = local.rested().await {
+                tracing::warn!(%error, "cannot tell whether a person has let go of the desktop");
+            }
+        });
     }
 
     fn states(&self) -> watch::Receiver<State> {

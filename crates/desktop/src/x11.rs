@@ -109,8 +109,9 @@ impl Seat {
     }
 
     /// What a person does from now on does not matter until we do something again.
-    pub fn rest(&self) {
+    pub fn rest(&self) -> Result<(), DesktopError> {
         self.ears.rest();
+        self.ears.catch_up()
     }
 
     fn eyes(&self) -> std::sync::MutexGuard<'_, Eyes> {

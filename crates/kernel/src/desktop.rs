@@ -46,6 +46,10 @@ pub trait Desktop: Send + Sync {
     /// The person gives control back after they took it.
     fn hand_back(&self) -> BoxFuture<'_, Result<(), DesktopError>>;
 
+    /// A person is expected to use it for a while: what they do before the next order is not a
+    /// taking over.
+    fn rest(&self) {}
+
     /// How it stands, now and whenever that changes.
     fn states(&self) -> watch::Receiver<State>;
 }

@@ -1,5 +1,7 @@
 //! Listening to a display: whether a person touches it, and who wants what is on the clipboard.
 
+mod clipboard;
+
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
@@ -13,30 +15,26 @@ use x11rb::{
         Event,
         xinput::{self, ConnectionExt as _, XIEventMask},
         xproto::{
-            Atom, AtomEnum, ClientMessageEvent, ConnectionExt as _, CreateWindowAux, EventMask,
-            PropMode, SELECTION_NOTIFY_EVENT, SelectionNotifyEvent, SelectionRequestEvent, Window,
-            WindowClass,
+            ClientMessageEvent, ConnectionExt as _, CreateWindowAux, EventMask, Window, WindowClass,
         },
     },
-    wrapper::ConnectionExt as _,
 };
 
+use self::clipboard::{Atoms, Read};
 use super::link::{Link, lost};
 use crate::{
     ledger::{Ledger, Sent},
     stop::Stop,
 };
 
-/// How long a window may take to fetch what is pasted into it.
-const PATIENCE: Duration = Duration::from_millis(500);
 /// How long after the last thing that we did a person who moves is one who takes over.
 const AT_WORK: Duration = Duration::from_secs(30);
-/// How long the owner of the clipboard may take to tell what is on it.
-const READING: Duration = Duration::from_millis(500);
+/// How long after a rest a pointer may go on moving: the hand that said yes is still on the mouse.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long we may take to hear our own word.
+const CATCHING_UP: Duration = Duration::from_secs(10);
 /// How often somebody who waits looks whether to stop.
 const GLANCE: Duration = Duration::from_millis(20);
-/// The most that is read at once, in units of four bytes.
-const LONGEST: u32 = 1 << 20;
 
 /// One thread that hears, and what it has heard.
 pub struct Ears {
@@ -53,7 +51,8 @@ pub struct Ears {
 enum Work {
     #[default]
     Rest,
-    Now,
+    /// Since then: a pointer that still moves a moment after is one that was let go.
+    Now(Instant),
     Since(Instant),
 }
 
@@ -64,23 +63,12 @@ struct Heard {
     offer: u64,
     /// Windows that fetched the text of the present offer.
     takers: Vec<Window>,
-    /// What came of asking for the clipboard: text, or nothing.
+    /// The last word that we sent to ourselves and heard.
+    echo: u32,
+    asked: u32,
+    /// What came of asking for the clipboard.
     read: Option<Read>,
     gone: bool,
-}
-
-enum Read {
-    Text(String),
-    Nothing,
-}
-
-struct Atoms {
-    clipboard: Atom,
-    utf8: Atom,
-    targets: Atom,
-    text: Atom,
-    timestamp: Atom,
-    ours: Atom,
 }
 
 /// Whoever wants to know of it.
@@ -117,14 +105,7 @@ impl Ears {
             &aux,
         );
         made.map_err(lost)?.check().map_err(lost)?;
-        let atoms = Atoms {
-            clipboard: link.atom("CLIPBOARD")?,
-            utf8: link.atom("UTF8_STRING")?,
-            targets: link.atom("TARGETS")?,
-            text: link.atom("TEXT")?,
-            timestamp: link.atom("TIMESTAMP")?,
-            ours: link.atom("_MEGARON_SELECTION")?,
-        };
+        let atoms = Atoms::read(&link)?;
         watch(&link)?;
         let ears = Arc::new(Self {
             link,
@@ -146,26 +127,26 @@ impl Ears {
 
     /// Ends the thread, by a word that only it understands.
     pub fn close(&self) {
-        let data = [0u32; 5];
-        let event = ClientMessageEvent::new(32, self.window, self.atoms.ours, data);
         // A line that is cut has ended it already.
-        if let Ok(sent) = self.link.conn.send_event(false, self.window, EventMask::NO_EVENT, event)
-        {
-            sent.ignore_error();
-        }
-        self.link.flush().ok();
+        self.say(0).ok();
     }
 
     /// Something is done now.
     pub fn work(&self) {
-        *self.busy() = Work::Now;
+        let mut work = self.busy();
+        let since = match *work {
+            Work::Now(since) => since,
+            Work::Since(since) if since.elapsed() < AT_WORK => since,
+            Work::Rest | Work::Since(_) => Instant::now() + GRACE,
+        };
+        *work = Work::Now(since);
     }
 
     /// And now it is done, well or not.
     pub fn worked(&self) {
         let mut work = self.busy();
-        if *work == Work::Now {
-            *work = Work::Since(Instant::now());
+        if let Work::Now(since) = *work {
+            *work = Work::Since(since.max(Instant::now()));
         }
     }
 
@@ -174,93 +155,44 @@ impl Ears {
         *self.busy() = Work::Rest;
     }
 
+    /// Returns when everything has been heard that happened before.
+    pub fn catch_up(&self) -> Result<(), DesktopError> {
+        let word = {
+            let mut heard = self.heard();
+            heard.asked = heard.asked.wrapping_add(1).max(1);
+            heard.asked
+        };
+        self.say(word)?;
+        let until = Instant::now() + CATCHING_UP;
+        self.wait(until, &Stop::default(), |heard| (heard.echo >= word).then_some(())).map(drop)
+    }
+
+    /// A word to ourselves; 0 is the last.
+    fn say(&self, word: u32) -> Result<(), DesktopError> {
+        let event = ClientMessageEvent::new(32, self.window, self.atoms.ours, [word, 0, 0, 0, 0]);
+        let sent = self.link.conn.send_event(false, self.window, EventMask::NO_EVENT, event);
+        sent.map_err(lost)?.ignore_error();
+        self.link.flush()
+    }
+
     fn is_at_work(&self) -> bool {
         match *self.busy() {
             Work::Rest => false,
-            Work::Now => true,
+            Work::Now(_) => true,
             Work::Since(at) => at.elapsed() < AT_WORK,
+        }
+    }
+
+    /// Whether a person may still be letting go of the pointer.
+    fn is_forgiving(&self) -> bool {
+        match *self.busy() {
+            Work::Rest => true,
+            Work::Now(since) | Work::Since(since) => Instant::now() < since,
         }
     }
 
     fn busy(&self) -> MutexGuard<'_, Work> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Offers text to whoever pastes; the number names the offer.
-    pub fn offer(&self, text: &str) -> Result<u64, DesktopError> {
-        let offer = {
-            let mut heard = self.heard();
-            heard.offered = Some(text.to_owned());
-            heard.takers.clear();
-            heard.offer += 1;
-            heard.offer
-        };
-        for selection in [self.atoms.clipboard, AtomEnum::PRIMARY.into()] {
-            self.own(selection)?;
-        }
-        Ok(offer)
-    }
-
-    /// Puts text on the clipboard alone, where it stays while we run.
-    pub fn set_clipboard(&self, text: &str) -> Result<(), DesktopError> {
-        self.heard().offered = Some(text.to_owned());
-        self.own(self.atoms.clipboard)
-    }
-
-    /// Gives back what was on the clipboard before an offer.
-    pub fn restore(&self, before: Option<String>) -> Result<(), DesktopError> {
-        let conn = &self.link.conn;
-        let freed =
-            conn.set_selection_owner(x11rb::NONE, AtomEnum::PRIMARY.into(), x11rb::CURRENT_TIME);
-        freed.map_err(lost)?.check().map_err(lost)?;
-        if let Some(before) = before {
-            self.heard().offered = Some(before);
-            return Ok(());
-        }
-        self.heard().offered = None;
-        let clipboard = self.atoms.clipboard;
-        let freed = conn.set_selection_owner(x11rb::NONE, clipboard, x11rb::CURRENT_TIME);
-        freed.map_err(lost)?.check().map_err(lost)
-    }
-
-    /// Whether the program that this window belongs to has fetched what was offered, soon.
-    pub fn taken(&self, offer: u64, by: Window, stop: &Stop) -> Result<bool, DesktopError> {
-        let until = Instant::now() + PATIENCE;
-        let mask = !self.link.conn.setup().resource_id_mask;
-        self.wait(until, stop, |heard| {
-            let theirs = |taker: &Window| taker & mask == by & mask;
-            (heard.offer == offer && heard.takers.iter().any(theirs)).then_some(())
-        })
-        .map(|taken| taken.is_some())
-    }
-
-    /// The text on the clipboard; none if there is none, or it is something else.
-    pub fn read_clipboard(&self, stop: &Stop) -> Result<Option<String>, DesktopError> {
-        let conn = &self.link.conn;
-        let clipboard = self.atoms.clipboard;
-        let owner = conn.get_selection_owner(clipboard).map_err(lost)?.reply().map_err(lost)?.owner;
-        if owner == x11rb::NONE {
-            return Ok(None);
-        }
-        if owner == self.window {
-            return Ok(self.heard().offered.clone());
-        }
-        self.heard().read = None;
-        let Atoms { utf8, ours, .. } = self.atoms;
-        let asked = conn.convert_selection(self.window, clipboard, utf8, ours, x11rb::CURRENT_TIME);
-        asked.map_err(lost)?.check().map_err(lost)?;
-        let until = Instant::now() + READING;
-        match self.wait(until, stop, |heard| heard.read.take())? {
-            Some(Read::Text(text)) => Ok(Some(text)),
-            // Whoever owns it and does not tell has nothing for us.
-            Some(Read::Nothing) | None => Ok(None),
-        }
-    }
-
-    fn own(&self, selection: Atom) -> Result<(), DesktopError> {
-        let conn = &self.link.conn;
-        let owned = conn.set_selection_owner(self.window, selection, x11rb::CURRENT_TIME);
-        owned.map_err(lost)?.check().map_err(lost)
     }
 
     fn wait<T>(
@@ -290,7 +222,15 @@ impl Ears {
     fn listen(&self, ledger: &Ledger, alarm: &Alarm) {
         while let Ok(event) = self.link.conn.wait_for_event() {
             let kept = match event {
-                Event::ClientMessage(event) if event.window == self.window => return,
+                Event::ClientMessage(event) if event.window == self.window => {
+                    let [word, ..] = event.data.as_data32();
+                    if word == 0 {
+                        return;
+                    }
+                    self.heard().echo = word;
+                    self.news.notify_all();
+                    Ok(())
+                }
                 Event::SelectionRequest(event) => self.give(&event),
                 Event::SelectionNotify(event) => self.got(&event),
                 Event::XinputRawMotion(event) if event.deviceid == event.sourceid => {
@@ -335,6 +275,9 @@ impl Ears {
             return Ok(());
         }
         let at = self.link.pointer()?;
+        if what == Sent::Motion && (at.x, at.y) != (0, 0) && self.is_forgiving() {
+            return Ok(());
+        }
         let corner = what == Sent::Motion && (at.x, at.y) == (0, 0);
         alarm(Touch::Stop(if corner { Pause::Corner } else { Pause::Human }));
         Ok(())
@@ -353,71 +296,6 @@ impl Ears {
             0xff0d if held & both == both => Some(Touch::HandBack),
             _ => None,
         })
-    }
-
-    /// Somebody pastes.
-    fn give(&self, request: &SelectionRequestEvent) -> Result<(), DesktopError> {
-        let Atoms { utf8, targets, text, timestamp, .. } = self.atoms;
-        let conn = &self.link.conn;
-        // Old programs name no property, and mean the target.
-        let property =
-            if request.property == x11rb::NONE { request.target } else { request.property };
-        let offered = self.heard().offered.clone();
-        let texts = [utf8, text, AtomEnum::STRING.into()];
-        let given = match offered {
-            Some(_) if request.target == targets => {
-                let all = [targets, timestamp, utf8, text];
-                let atom = AtomEnum::ATOM;
-                conn.change_property32(PropMode::REPLACE, request.requestor, property, atom, &all)
-                    .map_err(lost)?
-                    .ignore_error();
-                Some(false)
-            }
-            Some(offered) if texts.contains(&request.target) => {
-                let kind = if request.target == text { utf8 } else { request.target };
-                let bytes = offered.as_bytes();
-                conn.change_property8(PropMode::REPLACE, request.requestor, property, kind, bytes)
-                    .map_err(lost)?
-                    .ignore_error();
-                Some(true)
-            }
-            _ => None,
-        };
-        let event = SelectionNotifyEvent {
-            response_type: SELECTION_NOTIFY_EVENT,
-            sequence: 0,
-            time: request.time,
-            requestor: request.requestor,
-            selection: request.selection,
-            target: request.target,
-            property: if given.is_some() { property } else { x11rb::NONE },
-        };
-        let sent = conn.send_event(false, request.requestor, EventMask::NO_EVENT, event);
-        sent.map_err(lost)?.ignore_error();
-        // Whatever is typed after this comes after it.
-        self.link.sync()?;
-        if given == Some(true) {
-            self.heard().takers.push(request.requestor);
-            self.news.notify_all();
-        }
-        Ok(())
-    }
-
-    /// What we asked for came, or will not.
-    fn got(&self, event: &SelectionNotifyEvent) -> Result<(), DesktopError> {
-        let mut read = None;
-        if event.property != x11rb::NONE {
-            let Atoms { ours, utf8, .. } = self.atoms;
-            let asked =
-                self.link.conn.get_property(true, self.window, ours, AtomEnum::ANY, 0, LONGEST);
-            let reply = asked.map_err(lost)?.reply().map_err(lost)?;
-            if reply.type_ == utf8 {
-                read = String::from_utf8(reply.value).ok();
-            }
-        }
-        self.heard().read = Some(read.map_or(Read::Nothing, Read::Text));
-        self.news.notify_all();
-        Ok(())
     }
 
     fn heard(&self) -> MutexGuard<'_, Heard> {

@@ -15,6 +15,9 @@ use x11rb::{
     rust_connection::RustConnection,
 };
 
+/// Displays of other machines have ports of these numbers, from 6000 on.
+const HIGHEST: u16 = u16::MAX - 6000;
+
 /// Shared by those who work on the same display over the same line.
 #[derive(Clone)]
 pub struct Link {
@@ -56,6 +59,10 @@ pub fn named(display: Option<&str>) -> Result<String, DesktopError> {
 
 impl Link {
     pub fn open(display: &str) -> Result<Self, DesktopError> {
+        if !is_plausible(display) {
+            let text = format!("`{display}` does not name a display; `:0` would");
+            return Err(none(text));
+        }
         let opened = RustConnection::connect(Some(display));
         let (conn, screen) =
             opened.map_err(|error| none(format!("cannot reach X server {display}: {error}")))?;
@@ -156,6 +163,13 @@ impl Link {
         let y = i16::try_from(point.y).map_err(|_| off())?;
         Ok((x, y))
     }
+}
+
+/// Whether its number is one that a display can have.
+fn is_plausible(display: &str) -> bool {
+    let number = display.rsplit_once(':').map(|(_, number)| number);
+    let number = number.map(|it| it.split_once('.').map_or(it, |(number, _)| number));
+    number.and_then(|it| it.parse::<u16>().ok()).is_some_and(|it| it < HIGHEST)
 }
 
 fn none(text: String) -> DesktopError {

@@ -93,7 +93,7 @@ async fn combinations_are_pressed_in_order_and_released_in_reverse() {
         assert_eq!(said, format!("Pressed {spoken}"));
         let mut expected: Vec<Seen> = keys.iter().map(|key| Seen::KeyDown(*key)).collect();
         expected.extend(keys.iter().rev().map(|key| Seen::KeyUp(*key)));
-        assert_eq!(witness.seen(), expected, "{spoken}");
+        assert_eq!(witness.touched(), expected, "{spoken}");
         assert_eq!(witness.held(), (vec![], 0));
     }
     for spoken in ["ctrl+alt+escape", "ctrl+alt+return", "alt+ctrl+shift+esc"] {
@@ -112,7 +112,7 @@ async fn a_key_is_held_for_as_long_as_was_asked_and_let_go_when_that_is_cancelle
     let keys = || Chords::parse("shift").unwrap();
     let held = stage.done(Action::HoldKey { keys: keys(), duration: 0.1 }).await;
     assert_eq!(held, "Held shift for 0.1 s");
-    assert_eq!(witness.seen(), [Seen::KeyDown(0xffe1), Seen::KeyUp(0xffe1)]);
+    assert_eq!(witness.touched(), [Seen::KeyDown(0xffe1), Seen::KeyUp(0xffe1)]);
     let long = stage.act(Action::HoldKey { keys: keys(), duration: 60.0 });
     let cancel = async {
         while witness.held().0.is_empty() {

@@ -9,7 +9,7 @@ use kernel::desktop::{
 use tokio::time::Instant;
 
 use crate::{
-    stage::Stage,
+    stage::{Stage, settings},
     witness::{Seen, Witness},
 };
 
@@ -188,10 +188,17 @@ async fn a_batch_ends_where_something_fails() {
 }
 
 #[tokio::test]
-async fn without_a_display_the_answer_says_so_and_it_works_when_there_is_one() {
+async fn without_a_display_the_answer_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    let nowhere = desktop::Local::new(crate::stage::settings(":64999", folder.path().join("j")));
-    let error = nowhere.act(to(1, 1, 0.0).into()).await.unwrap_err();
-    assert_eq!(error.code, Code::NoDisplay);
-    assert!(error.text.starts_with("Mouse move failed: cannot reach X server :64999"), "{error}");
+    for (display, complaint) in [
+        (":59000", "cannot reach X server :59000: "),
+        (":64999", "`:64999` does not name a display; `:0` would"),
+        ("nonsense", "`nonsense` does not name a display; `:0` would"),
+    ] {
+        let nowhere = desktop::Local::new(settings(display, folder.path().join("journal")));
+        let error = nowhere.act(to(1, 1, 0.0).into()).await.unwrap_err();
+        assert_eq!(error.code, Code::NoDisplay);
+        assert!(error.text.starts_with(&format!("Mouse move failed: {complaint}")), "{error}");
+        assert_eq!(nowhere.info().await.unwrap_err().code, Code::NoDisplay);
+    }
 }

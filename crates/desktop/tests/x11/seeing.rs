@@ -85,16 +85,16 @@ async fn a_picture_shows_the_pixels_of_the_part_that_was_asked_for() {
 
 #[tokio::test]
 async fn a_target_in_a_smaller_picture_is_hit_on_the_screen() {
-    let stage = Stage::sized("3840x2160x24");
-    let witness = Witness::at(&stage.display, (0, 0, 3840, 2160));
-    paint(&witness, 0x0000_00ff, (3001, 1503, 6, 6));
-    let shot = Shot { max_edge: 1568, format: Format::Png, cursor: false, ..Shot::default() };
+    let stage = Stage::sized("1366x768x24");
+    let witness = Witness::at(&stage.display, (0, 0, 1366, 768));
+    paint(&witness, 0x0000_00ff, (1001, 503, 6, 6));
+    let shot = Shot { max_edge: 600, format: Format::Png, cursor: false, ..Shot::default() };
     let frame = picture(&stage, shot).await;
-    assert_eq!((frame.width, frame.height), (1568, 882));
+    assert_eq!((frame.width, frame.height), (600, 337));
     let bluest = (0u32..).zip(decoded(&frame)).min_by_key(|(_, pixel)| pixel[0]).unwrap().0;
     let at = Point { x: bluest % frame.width, y: bluest / frame.width };
     let to = frame.mapping().to_screen(at).unwrap();
-    assert!((3001..3007).contains(&to.x) && (1503..1509).contains(&to.y), "{to:?}");
+    assert!((1001..1007).contains(&to.x) && (503..509).contains(&to.y), "{to:?}");
     stage.done(Action::MouseMove { to, duration: 0.0 }).await;
     assert_eq!(frame.mapping().to_picture(to), Some(at));
 }

@@ -55,6 +55,11 @@ impl Witness {
         witness
     }
 
+    /// What was done to the window, without the news of keyboards.
+    pub fn touched(&self) -> Vec<Seen> {
+        self.seen().into_iter().filter(|seen| *seen != Seen::Remapped).collect()
+    }
+
     /// Everything so far: what the server was told before this is here afterwards.
     pub fn seen(&self) -> Vec<Seen> {
         self.conn.get_input_focus().unwrap().reply().unwrap();
@@ -129,6 +134,15 @@ impl Witness {
     pub fn fake(&self, event: u8, detail: u8, (x, y): (i16, i16)) {
         let root = if event == 6 { self.root } else { 0 };
         self.conn.xtest_fake_input(event, detail, 0, root, x, y, 0).unwrap().check().unwrap();
+    }
+
+    /// A key that means nothing.
+    pub fn spare(&self) -> u8 {
+        let setup = self.conn.setup();
+        let map = self.keymap();
+        let width = map.len() / usize::from(setup.max_keycode - setup.min_keycode + 1);
+        let at = map.chunks(width).position(|symbols| symbols.iter().all(|it| *it == 0)).unwrap();
+        setup.min_keycode + u8::try_from(at).unwrap()
     }
 
     pub fn code(&self, symbol: u32) -> u8 {

@@ -5,10 +5,11 @@ use std::sync::{Arc, Weak};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{
-    Arming, Deed, DesktopError, DesktopFact, Done, News, Order, Outcome, Pause, Point, Who,
+    Arming, Deed, DesktopError, DesktopFact, Devices, Done, News, Order, Outcome, Pause, Point, Who,
 };
 use crate::{
     host::{Host, OpenError},
+    roster::{self, Change},
     update::SessionId,
 };
 
@@ -21,9 +22,17 @@ impl Host {
         for (device, _) in self.devices.list() {
             tokio::spawn(follow(host.clone(), device));
         }
+        let mut asked = self.roster.listen();
         async move {
             loop {
-                match news.recv().await {
+                let came = tokio::select! {
+                    news = news.recv() => news,
+                    asked = asked.recv() => {
+                        expect_person(&host, asked.ok().as_ref());
+                        continue;
+                    }
+                };
+                match came {
                     Ok(News::Came { device }) => drop(tokio::spawn(follow(host.clone(), device))),
                     Ok(_) | Err(RecvError::Lagged(_)) => (),
                     Err(RecvError::Closed) => return,
@@ -110,6 +119,17 @@ impl Host {
                 return Ok(noted?);
             }
         }
+    }
+}
+
+/// Whoever answers a question on this machine's screen moves its pointer, and takes nothing over.
+fn expect_person(host: &Weak<Host>, news: Option<&roster::News>) {
+    let Some(roster::News::Session { change: Change::Questions { open: 1.., .. }, .. }) = news
+    else {
+        return;
+    };
+    if let Some(desktop) = host.upgrade().and_then(|host| host.devices.get(Devices::LOCAL)) {
+        desktop.rest();
     }
 }
 
