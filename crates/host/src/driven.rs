@@ -30,7 +30,7 @@ pub async fn run(args: DesktopArgs) -> anyhow::Result<ExitCode> {
 async fn manage(action: DesktopAction, data_dir: &Path) -> anyhow::Result<ExitCode> {
     let client = inbox::client(data_dir, None).await?;
     match action {
-        DesktopAction::List => print!("{}", list(&client.devices().await?)),
+        DesktopAction::List => print!("{}", list(&client.desktops().await?)),
         DesktopAction::Add { name, viewer } => {
             let key = client.add_device(&name, if viewer { "viewer" } else { "device" }).await?;
             println!("{key}");

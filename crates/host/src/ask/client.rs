@@ -220,7 +220,7 @@ impl Client {
     }
 
     /// Desktops that are connected, or have a key.
-    pub async fn devices(&self) -> anyhow::Result<Value> {
+    pub async fn desktops(&self) -> anyhow::Result<Value> {
         self.call(self.request(Method::GET, "/api/devices")).await
     }
 
