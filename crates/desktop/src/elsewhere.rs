@@ -28,6 +28,10 @@ impl Seat {
         match *self {}
     }
 
+    pub fn glance(&self, _: bool) -> Result<kernel::desktop::Pixels, DesktopError> {
+        match *self {}
+    }
+
     pub fn size(&self) -> Result<(u32, u32), DesktopError> {
         match *self {}
     }

@@ -3,10 +3,11 @@
 use std::{
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use futures::{FutureExt as _, future::BoxFuture};
-use kernel::desktop::{Action, Desktop, DesktopError, Info, Order, Outcome, State};
+use kernel::desktop::{Action, Desktop, DesktopError, Info, Order, Outcome, Pixels, State};
 use tokio::sync::watch;
 
 use crate::desk::Desk;
@@ -139,6 +140,14 @@ impl Desktop for Local {
             Ok(())
         }
         .boxed()
+    }
+
+    fn glance(&self, cursor: bool) -> BoxFuture<'_, Result<Pixels, DesktopError>> {
+        self.with_seat(move |seat| seat.glance(cursor)).boxed()
+    }
+
+    fn pace(&self) -> Duration {
+        Duration::from_millis(66)
     }
 
     fn rest(&self) {

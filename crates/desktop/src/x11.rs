@@ -100,6 +100,10 @@ impl Seat {
         self.eyes().screen().map(Outcome::Screen)
     }
 
+    pub fn glance(&self, cursor: bool) -> Result<kernel::desktop::Pixels, DesktopError> {
+        self.eyes().glance(cursor)
+    }
+
     pub fn size(&self) -> Result<(u32, u32), DesktopError> {
         self.eyes().link.size()
     }

@@ -64,6 +64,11 @@ pub trait Dialect: Send {
     /// this in between must lose nothing.
     fn say(&mut self, out: &mut Vec<Utf8Bytes>) -> impl Future<Output = ()> + Send;
 
+    /// Pictures and the like, which go out behind what was said.
+    fn enclosed(&mut self) -> Vec<bytes::Bytes> {
+        Vec::new()
+    }
+
     /// Why this is over from our side, once all has been said.
     fn farewell(&self) -> Option<Farewell> {
         None
@@ -144,7 +149,7 @@ pub async fn pump<D: Dialect>(
             }
             () = closed(&mut closing) => break End::Closing,
         }
-        match timeout(STALL, send(&mut socket, &mut out)).await {
+        match timeout(STALL, send(&mut socket, &mut out, dialect.enclosed())).await {
             Ok(Ok(())) => (),
             Ok(Err(_)) => break End::Left,
             Err(_) => break End::Slow,
@@ -156,7 +161,8 @@ pub async fn pump<D: Dialect>(
     if matches!(end, End::Closing) {
         // The last words of a turn that ended in time are worth the wait.
         while timeout(LAST_WORDS, dialect.say(&mut out)).await.is_ok() {
-            if !matches!(timeout(FAREWELL, send(&mut socket, &mut out)).await, Ok(Ok(()))) {
+            let sent = send(&mut socket, &mut out, dialect.enclosed());
+            if !matches!(timeout(FAREWELL, sent).await, Ok(Ok(()))) {
                 break;
             }
         }
@@ -180,10 +186,17 @@ async fn closed(closing: &mut watch::Receiver<bool>) {
 }
 
 /// Everything that waits goes into one write.
-async fn send(socket: &mut WebSocket, out: &mut Vec<Utf8Bytes>) -> Result<(), axum::Error> {
+async fn send(
+    socket: &mut WebSocket,
+    out: &mut Vec<Utf8Bytes>,
+    enclosed: Vec<bytes::Bytes>,
+) -> Result<(), axum::Error> {
     metrics::counter!("megaron_frames_total").increment(out.len() as u64);
     for frame in out.drain(..) {
         socket.feed(Message::Text(frame)).await?;
+    }
+    for bytes in enclosed {
+        socket.feed(Message::Binary(bytes)).await?;
     }
     socket.flush().await
 }

@@ -9,24 +9,35 @@ mod key;
 mod mapping;
 mod outcome;
 mod parts;
+mod pixels;
+mod replaying;
+mod trajectory;
 mod words;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
-use futures::future::BoxFuture;
+use futures::{
+    FutureExt as _,
+    future::{self, BoxFuture},
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 pub use action::{Action, LONGEST_CLIPBOARD, LONGEST_TEXT, MOST_ACTIONS, MOST_REPEATS, MOST_STEPS};
 pub use classes::Class;
-pub use devices::{Armed, Arming, Deed, Devices, News, Stay, Who};
+pub use devices::{Armed, Arming, Deed, Devices, News, Noted, Stay, Who};
 pub use error::{Code, DesktopError};
 pub use key::{Chord, Chords, Key, KeyError, Named};
 pub use mapping::Mapping;
 pub use outcome::{Display, Done, Frame, Outcome, Pane, Screen};
 pub use parts::{
     After, Button, Direction, Drag, Format, Method, Modifier, Point, Rect, Shot, Waiting,
+};
+pub use pixels::{Crop, DEPTH, Pixels};
+pub use replaying::{Again, By};
+pub use trajectory::{
+    Motion, Recording, Replay, Sight, Step, Stopped, Trajectories, Trajectory, TrajectoryError,
 };
 
 /// A machine whose screen can be seen and whose pointer and keyboard can be moved.
@@ -49,6 +60,19 @@ pub trait Desktop: Send + Sync {
     /// A person is expected to use it for a while: what they do before the next order is not a
     /// taking over.
     fn rest(&self) {}
+
+    /// What its screen shows now, with the pointer or without. Does not wait for what is being
+    /// done, where that can be helped.
+    fn glance(&self, cursor: bool) -> BoxFuture<'_, Result<Pixels, DesktopError>> {
+        let _ = cursor;
+        let error = DesktopError::new(Code::Unsupported, "this device cannot show its screen");
+        future::ready(Err(error)).boxed()
+    }
+
+    /// How long to wait between two glances, at least.
+    fn pace(&self) -> Duration {
+        Duration::from_secs(1)
+    }
 
     /// How it stands, now and whenever that changes.
     fn states(&self) -> watch::Receiver<State>;

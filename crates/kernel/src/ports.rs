@@ -108,10 +108,12 @@ pub enum Shelf {
     Devices,
     /// Keys of desktops that connect, and of those who watch.
     Desktops,
+    /// What was recorded on desktops, to be done again.
+    Trajectories,
 }
 
 impl Shelf {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Preferences,
         Self::Clients,
         Self::AppletState,
@@ -123,6 +125,7 @@ impl Shelf {
         Self::Outputs,
         Self::Devices,
         Self::Desktops,
+        Self::Trajectories,
     ];
 
     pub fn name(self) -> &'static str {
@@ -138,6 +141,7 @@ impl Shelf {
             Self::Outputs => "outputs",
             Self::Devices => "devices",
             Self::Desktops => "desktops",
+            Self::Trajectories => "trajectories",
         }
     }
 }

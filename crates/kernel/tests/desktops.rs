@@ -187,8 +187,8 @@ async fn a_secret_is_told_to_the_device_and_nobody_else() {
     for action in [secret("hunter2"), batch, secret("hunter2\0")] {
         let who = Who { session: Some(home.session), caller: Caller::Model };
         home.host.drive(who, "studio", action.into()).await.1.ok();
-        let News::Acted(deed) = news.recv().await.unwrap() else { panic!() };
-        let told = format!("{deed:?}");
+        let News::Acted(noted) = news.recv().await.unwrap() else { panic!() };
+        let told = format!("{noted:?}");
         assert!(!told.contains("hunter2") && !told.contains("horse"), "{told}");
         assert!(told.contains("[secret, "), "{told}");
     }

@@ -7,8 +7,8 @@ use futures::{
     future::{self, BoxFuture},
 };
 use kernel::desktop::{
-    Action, Desktop, DesktopError, Display, Done, Format, Frame, Info, Order, Outcome, Pane, Pause,
-    Point, Rect, Screen, State, Waiting,
+    Action, Desktop, DesktopError, Display, Done, Format, Frame, Info, Mapping, Order, Outcome,
+    Pane, Pause, Pixels, Point, Rect, Screen, State, Waiting,
 };
 use tokio::{
     sync::watch,
@@ -42,6 +42,9 @@ struct Seen {
     moving: bool,
     done: Vec<Action>,
     clipboard: Option<String>,
+    /// Parts of the screen that were painted over, later ones above earlier ones.
+    paint: Vec<(Rect, [u8; 3])>,
+    glances: usize,
 }
 
 impl Default for FakeDesktop {
@@ -85,6 +88,16 @@ impl FakeDesktop {
     pub async fn begun(&self, count: usize) {
         let mut begun = self.0.begun.subscribe();
         begun.wait_for(|begun| *begun >= count).await.unwrap();
+    }
+
+    /// Paints over a part of its screen: red, green, blue.
+    pub fn paint(&self, part: Rect, colour: [u8; 3]) {
+        self.seen().paint.push((part, colour));
+    }
+
+    /// How often somebody has looked at its screen.
+    pub fn glances(&self) -> usize {
+        self.seen().glances
     }
 
     /// A person takes it, or gives it back.
@@ -229,6 +242,19 @@ fn picture() -> Frame {
     Frame { bytes: PICTURE.to_vec(), format: Format::Png, width: 16, height: 9, screen: SCREEN }
 }
 
+/// What a glance shows: a sixth of the screen's size each way, grey where nothing was painted.
+fn shown(paint: &[(Rect, [u8; 3])]) -> Pixels {
+    let mapping = Mapping { width: WIDTH / 6, height: HEIGHT / 6, screen: SCREEN };
+    let points = (0..mapping.height).flat_map(|y| (0..mapping.width).map(move |x| Point { x, y }));
+    let bytes = points.flat_map(|point| {
+        let at = mapping.to_screen(point).unwrap_or(point);
+        let above = paint.iter().rev().find(|(part, _)| part.contains(at));
+        let [red, green, blue] = above.map_or([128; 3], |(_, colour)| *colour);
+        [blue, green, red, 0]
+    });
+    Pixels::new(mapping, bytes.collect()).unwrap()
+}
+
 impl Desktop for FakeDesktop {
     fn info(&self) -> BoxFuture<'_, Result<Info, DesktopError>> {
         let info = Info {
@@ -266,6 +292,17 @@ impl Desktop for FakeDesktop {
     fn hand_back(&self) -> BoxFuture<'_, Result<(), DesktopError>> {
         self.take(None);
         future::ready(Ok(())).boxed()
+    }
+
+    fn glance(&self, _: bool) -> BoxFuture<'_, Result<Pixels, DesktopError>> {
+        let mut seen = self.seen();
+        seen.glances += 1;
+        let shown = shown(&seen.paint);
+        future::ready(self.0.broken.clone().map_or(Ok(shown), Err)).boxed()
+    }
+
+    fn pace(&self) -> Duration {
+        Duration::from_millis(10)
     }
 
     fn states(&self) -> watch::Receiver<State> {

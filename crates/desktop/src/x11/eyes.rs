@@ -5,7 +5,9 @@ use std::{
     os::{fd::OwnedFd, unix::fs::FileExt as _},
 };
 
-use kernel::desktop::{DesktopError, Display, Frame, Pane, Point, Rect, Screen, Shot};
+use kernel::desktop::{
+    self, DesktopError, Display, Frame, Mapping, Pane, Point, Rect, Screen, Shot,
+};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use x11rb::{
     connection::Connection as _,
@@ -52,6 +54,18 @@ impl Eyes {
             self.draw_cursor(&mut pixels)?;
         }
         pixels.encode(shot)
+    }
+
+    /// The whole screen as it is, for somebody who looks often.
+    pub fn glance(&mut self, cursor: bool) -> Result<desktop::Pixels, DesktopError> {
+        let area = self.area(&Shot::default())?;
+        let mut pixels = Pixels { area, bytes: self.pixels(area)? };
+        if cursor {
+            self.draw_cursor(&mut pixels)?;
+        }
+        let mapping = Mapping { width: area.w, height: area.h, screen: area };
+        let odd = || DesktopError::failed("only screens of 24 bit colour can be seen");
+        desktop::Pixels::new(mapping, pixels.bytes).ok_or_else(odd)
     }
 
     /// The part of the screen that is meant.

@@ -31,6 +31,7 @@ mod usage;
 use std::sync::Arc;
 
 pub use frames::Iso;
+pub use sessions::known;
 pub use socket::Connection;
 
 use utoipa_axum::{router::OpenApiRouter, routes};

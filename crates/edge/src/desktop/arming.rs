@@ -72,7 +72,7 @@ pub async fn arm(
     });
     let until = app.hub.now() + Duration::from_secs(seconds);
     let session = session.transpose()?;
-    app.hub.devices().arm(Arming { device: device.clone(), session, classes, until });
+    app.host.arm(Arming { device: device.clone(), session, classes, until }).await?;
     Ok(Reply(state(&app, device, session)))
 }
 
@@ -96,7 +96,7 @@ pub async fn disarm(
     Json(Which { device }): Json<Which>,
 ) -> Result<Reply<ArmState>, ApiError> {
     let device = pick(&app, device.as_deref())?;
-    app.hub.devices().disarm(&device, None);
+    app.host.disarm(&device, None, "the owner").await;
     Ok(Reply(state(&app, device, None)))
 }
 
@@ -112,9 +112,26 @@ pub async fn stop(
 ) -> Result<Reply<ArmState>, ApiError> {
     let device = pick(&app, device.as_deref())?;
     // It is stopped on our side whatever the device says; what it could not do is worth a line.
-    if let Err(error) = app.hub.devices().pause(&device, Pause::Owner).await {
+    if let Err(error) = app.host.stop_desktop(&device, Pause::Owner).await {
         tracing::warn!(device, %error, "a device did not stop as it should");
     }
+    Ok(Reply(state(&app, device, None)))
+}
+
+/// Take a device into your own hands
+///
+/// As with stopping it, nothing else is done there until it is handed back; what you do over its
+/// screen's socket is.
+#[utoipa::path(post, path = "/api/desktop/take_over", tag = "desktop", request_body = Which,
+    responses((status = 200, body = ArmState), (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+pub async fn take_over(
+    State(app): State<Arc<App>>,
+    Json(Which { device }): Json<Which>,
+) -> Result<Reply<ArmState>, ApiError> {
+    let device = pick(&app, device.as_deref())?;
+    let taken = app.host.take_over(&device).await;
+    taken.map_err(|error| ApiError::conflict(error.text))?;
     Ok(Reply(state(&app, device, None)))
 }
 
@@ -127,12 +144,12 @@ pub async fn hand_back(
     Json(Which { device }): Json<Which>,
 ) -> Result<Reply<ArmState>, ApiError> {
     let device = pick(&app, device.as_deref())?;
-    let handed = app.hub.devices().hand_back(&device).await;
+    let handed = app.host.hand_back(&device).await;
     handed.map_err(|error| ApiError::conflict(error.text))?;
     Ok(Reply(state(&app, device, None)))
 }
 
-fn pick(app: &App, named: Option<&str>) -> Result<String, ApiError> {
+pub fn pick(app: &App, named: Option<&str>) -> Result<String, ApiError> {
     app.hub.devices().pick(named, None).map_err(|error: DesktopError| match error.code {
         Code::Disconnected => ApiError::not_found(error.text),
         _ => ApiError::bad_request(error.text),

@@ -46,36 +46,39 @@ use crate::{
     ))]
 pub async fn command(State(app): State<Arc<App>>, body: Body) -> Result<Response, ApiError> {
     let body = extract::read(body, extract::SMALL).await?;
-    Ok(match read(&body) {
+    let body = serde_json::from_slice(&body).map_err(|error| malformed(&error));
+    Ok(match body.and_then(read) {
         Ok(wish) => run(&app, wish).await,
         Err(error) => answer(StatusCode::BAD_REQUEST, &Err(error), Map::new()),
     })
 }
 
-struct Wish {
+pub struct Wish {
     device: Option<String>,
-    request: Request,
+    pub request: Request,
     /// What was done to it before it was understood.
     notes: Map<String, Value>,
 }
 
-fn read(body: &[u8]) -> Result<Wish, DesktopError> {
-    let malformed = |text: String| DesktopError::bad(format!("{PREFIX}{text}"));
-    let body: Value = serde_json::from_slice(body).map_err(|error| malformed(error.to_string()))?;
+fn malformed(text: impl std::fmt::Display) -> DesktopError {
+    DesktopError::bad(format!("{PREFIX}{text}"))
+}
+
+pub fn read(body: Value) -> Result<Wish, DesktopError> {
     let Value::Object(mut body) = body else {
-        return Err(malformed("expected an object with a `type`".to_owned()));
+        return Err(malformed("expected an object with a `type`"));
     };
     let device = match body.remove("device") {
         None | Some(Value::Null) => None,
         Some(Value::String(name)) => Some(name),
-        Some(_) => return Err(malformed("device must be the name of one".to_owned())),
+        Some(_) => return Err(malformed("device must be the name of one")),
     };
     let kind = match body.get("type") {
         Some(Value::String(kind)) => kind.clone(),
         // A device says what is wrong with it, and so do we.
         _ => {
             let error = command::order(body).err();
-            return Err(error.unwrap_or_else(|| malformed("missing field `type`".to_owned())));
+            return Err(error.unwrap_or_else(|| malformed("missing field `type`")));
         }
     };
     let Coerced { arguments, adjusted, ignored } = coerce(&kind, &body).map_err(malformed)?;

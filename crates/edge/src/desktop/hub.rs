@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicUsize},
 };
 
 use jiff::Timestamp;
@@ -32,6 +32,8 @@ pub struct Hub {
     clock: Arc<dyn Clock>,
     pub passes: Passes,
     seats: Mutex<HashMap<String, Seat>>,
+    /// How many look at screens.
+    pub lookers: AtomicUsize,
 }
 
 #[derive(Clone)]
@@ -76,7 +78,7 @@ impl Drop for Place {
 impl Hub {
     pub fn new(devices: Arc<Devices>, clock: Arc<dyn Clock>, catalog: Arc<dyn Catalog>) -> Self {
         let passes = Passes::new(clock.clone(), catalog);
-        Self { devices, clock, passes, seats: Mutex::default() }
+        Self { devices, clock, passes, seats: Mutex::default(), lookers: AtomicUsize::new(0) }
     }
 
     pub fn devices(&self) -> &Arc<Devices> {

@@ -41,7 +41,7 @@ struct Connected {
 
 /// A device that can be driven, and how it stands.
 #[derive(Serialize, ToSchema)]
-struct Standing {
+pub struct Standing {
     name: String,
     /// What drives it: `x11`. Empty if it does not say.
     backend: String,
@@ -90,7 +90,7 @@ async fn standings(app: &App) -> Vec<Standing> {
     standings
 }
 
-async fn standing(app: &App, devices: &Devices, name: String) -> Option<Standing> {
+pub async fn standing(app: &App, devices: &Devices, name: String) -> Option<Standing> {
     let desktop = devices.get(&name)?;
     let info = desktop.info().await.unwrap_or_else(|_| Info {
         platform: String::new(),

@@ -4,17 +4,22 @@ mod arming;
 mod command;
 mod connect;
 mod connection;
+mod glance;
 mod hub;
 mod list;
 mod passes;
 mod remote;
+mod screen;
+mod state;
 #[cfg(test)]
 mod tests;
+mod trajectories;
 mod viewer;
 
 use std::sync::Arc;
 
 pub use hub::Hub;
+pub use state::{DesktopAction, action};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::App;
@@ -31,6 +36,14 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(arming::arm))
         .routes(routes!(arming::disarm))
         .routes(routes!(arming::stop))
+        .routes(routes!(arming::take_over))
         .routes(routes!(arming::hand_back))
+        .routes(routes!(state::state))
+        .routes(routes!(state::log))
+        .routes(routes!(trajectories::record))
+        .routes(routes!(trajectories::list, trajectories::keep))
+        .routes(routes!(trajectories::rename, trajectories::remove))
+        .routes(routes!(trajectories::replay))
+        .route(screen::PATH, axum::routing::get(screen::screen))
         .route(CONNECT, axum::routing::get(connect::connect))
 }

@@ -8,12 +8,14 @@ use std::{
     time::Duration,
 };
 
+use super::glance;
 use futures::{
     FutureExt as _,
     future::{self, BoxFuture},
 };
 use kernel::desktop::{
-    Action, After, Desktop, DesktopError, Devices, Info, Order, Outcome, State, Waiting,
+    Action, After, Desktop, DesktopError, Devices, Format, Info, Order, Outcome, Pixels, Shot,
+    State, Waiting,
 };
 use remote::{SEED, hello::Hello, reply, say};
 use serde_json::{Map, Value, json};
@@ -29,6 +31,10 @@ const GRACE: Duration = Duration::from_secs(10);
 const MOST: usize = 64;
 /// Between two pictures of which the second tells whether the first is still true.
 const GLANCE: Duration = Duration::from_millis(80);
+/// How often it is asked for its picture while somebody looks; it cannot tell what has changed.
+const POLL: Duration = Duration::from_millis(500);
+/// How large that picture is.
+const GLANCED: u32 = 1920;
 
 /// What is said to the task that holds the socket.
 pub enum Wish {
@@ -207,6 +213,21 @@ impl Desktop for Remote {
             Ok(())
         }
         .boxed()
+    }
+
+    fn glance(&self, cursor: bool) -> BoxFuture<'_, Result<Pixels, DesktopError>> {
+        async move {
+            let shot = Shot { format: Format::Png, max_edge: GLANCED, cursor, ..Shot::default() };
+            match self.perform(Action::Screenshot(shot).into()).await? {
+                Outcome::Picture(frame) => glance::read(&frame),
+                _ => Err(DesktopError::failed("the device answered without a picture")),
+            }
+        }
+        .boxed()
+    }
+
+    fn pace(&self) -> Duration {
+        if self.hello.is_extended { POLL } else { POLL * 2 }
     }
 
     fn states(&self) -> watch::Receiver<State> {

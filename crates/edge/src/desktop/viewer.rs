@@ -30,8 +30,8 @@ impl Dialect for Viewer {
     async fn say(&mut self, out: &mut Vec<Utf8Bytes>) {
         loop {
             match self.news.recv().await {
-                Ok(News::Acted(deed)) => {
-                    out.push(told(&deed).to_string().into());
+                Ok(News::Acted(noted)) => {
+                    out.push(told(&noted.deed).to_string().into());
                     return;
                 }
                 // What was missed is in the log; from here on it is whole again.
@@ -80,7 +80,7 @@ pub fn is_unanswered(code: Code) -> bool {
     }
 }
 
-fn caller(caller: &Caller) -> &'static str {
+pub fn caller(caller: &Caller) -> &'static str {
     match caller {
         Caller::Model => "model",
         Caller::Owner => "owner",

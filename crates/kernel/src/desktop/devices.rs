@@ -1,9 +1,11 @@
 //! The devices there are, which of them may be driven by whom and for how long, and the one way to drive one.
 
+mod hands;
 mod pace;
+mod recent;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -15,7 +17,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::{sync::broadcast, time::Instant};
 
-use super::{Class, Code, Desktop, DesktopError, Order, Outcome, Pause, action::Action};
+pub(super) use self::hands::see;
+pub use self::recent::Noted;
+use super::{Class, Code, Desktop, DesktopError, Order, Outcome, Pause, Recording, action::Action};
 use crate::{ports::Clock, roster::Roster, toolbox::Caller, update::SessionId};
 
 /// The longest time for which a device can be armed.
@@ -41,6 +45,12 @@ struct Inner {
     armings: Vec<Arming>,
     /// The device that each session drove last.
     last: HashMap<SessionId, String>,
+    /// Oldest first.
+    recent: VecDeque<Noted>,
+    /// Counts what was done.
+    deeds: u64,
+    /// What is being recorded on which device.
+    recordings: HashMap<String, Recording>,
 }
 
 struct Present {
@@ -83,13 +93,44 @@ pub enum Armed {
 /// Something that happened to a device.
 #[derive(Clone, Debug)]
 pub enum News {
-    Came { device: String },
-    Left { device: String },
+    Came {
+        device: String,
+    },
+    Left {
+        device: String,
+    },
     Armed(Arming),
-    Disarmed { device: String, session: Option<SessionId> },
-    Paused { device: String, why: Pause },
-    HandedBack { device: String },
-    Acted(Arc<Deed>),
+    Disarmed {
+        device: String,
+        session: Option<SessionId>,
+    },
+    Paused {
+        device: String,
+        why: Pause,
+    },
+    HandedBack {
+        device: String,
+    },
+    Acted(Noted),
+    /// What is done there is recorded from now on, or no longer, or has become more.
+    Recording {
+        device: String,
+    },
+    /// So many steps of a trajectory have been done again.
+    Replayed {
+        device: String,
+        done: usize,
+        of: usize,
+    },
+}
+
+/// By which right something is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// The person lets somebody.
+    Leave,
+    /// The person does it.
+    Hands,
 }
 
 /// Something that was done, or refused, as everybody may know it.
@@ -314,13 +355,23 @@ impl Devices {
         &self,
         who: Who,
         device: &str,
+        order: Order,
+    ) -> (Arc<Deed>, Result<Outcome, DesktopError>) {
+        self.perform(who, device, order, Way::Leave).await
+    }
+
+    async fn perform(
+        &self,
+        who: Who,
+        device: &str,
         mut order: Order,
+        way: Way,
     ) -> (Arc<Deed>, Result<Outcome, DesktopError>) {
         // Whatever it was called by whoever wants it: a name that comes twice would be taken for a repeat.
         order.id = self.number();
         let (at, begun) = (self.clock.now(), Instant::now());
         let (command, action) = (order.id.clone(), order.action.clone());
-        let result = self.attempt(&who, device, order).await;
+        let result = self.attempt(&who, device, order, way).await;
         let mut told = result.clone();
         if action.is_secret()
             && let Ok(Outcome::Done(done)) = &mut told
@@ -337,7 +388,11 @@ impl Devices {
             at,
             ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         });
-        self.tell(News::Acted(deed.clone()));
+        // Every trembling of a hand would drown the rest.
+        if way == Way::Leave || !matches!(action, Action::MouseMove { .. }) {
+            let number = self.remember(&deed);
+            self.tell(News::Acted(Noted { number, deed: deed.clone() }));
+        }
         (deed, result)
     }
 
@@ -346,26 +401,35 @@ impl Devices {
         who: &Who,
         device: &str,
         order: Order,
+        way: Way,
     ) -> Result<Outcome, DesktopError> {
         order.action.check()?;
         if let Some(after) = &order.after {
             after.check()?;
         }
         let desktop = self.get(device).ok_or_else(DesktopError::no_client)?;
-        if order.action != Action::ReleaseAll {
-            self.may(who, device, &order.action)?;
+        match way {
+            Way::Hands => self.in_hands(device)?,
+            Way::Leave if order.action == Action::ReleaseAll => (),
+            Way::Leave => self.may(who, device, &order.action)?,
         }
         if order.action.is_input() {
-            if self.paused(device).is_some() {
-                return Err(DesktopError::paused());
+            if way == Way::Leave {
+                if self.paused(device).is_some() {
+                    return Err(DesktopError::paused());
+                }
+                self.settled(device).await;
             }
-            self.settled(device).await;
             self.fits(device, &order.action).await?;
         }
         if let Some(session) = who.session {
             self.inner().last.insert(session, device.to_owned());
         }
-        desktop.act(order).await
+        let sight = self.witness(device, &order.action).await;
+        let action = order.action.clone();
+        let outcome = desktop.act(order).await?;
+        self.note_step(device, &action, sight, &outcome);
+        Ok(outcome)
     }
 
     fn may(&self, who: &Who, device: &str, action: &Action) -> Result<(), DesktopError> {
@@ -396,7 +460,7 @@ impl Devices {
         }
     }
 
-    fn tell(&self, news: News) {
+    pub(super) fn tell(&self, news: News) {
         // Nobody listening is no error.
         self.news.send(news).ok();
     }

@@ -75,6 +75,16 @@ impl Host {
         stopped
     }
 
+    /// The person takes a device into their own hands.
+    pub async fn take_over(&self, device: &str) -> Result<(), DesktopError> {
+        let taken = self.devices.take_over(device).await;
+        for id in self.concerned(device) {
+            let fact = DesktopFact::Paused { device: device.to_owned(), why: Pause::Owner };
+            self.note_or_warn(id, fact).await;
+        }
+        taken
+    }
+
     pub async fn hand_back(&self, device: &str) -> Result<(), DesktopError> {
         let there = self.devices.get(device).map(|it| it.states().borrow().paused);
         self.devices.hand_back(device).await?;
