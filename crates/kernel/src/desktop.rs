@@ -50,6 +50,9 @@ pub trait Desktop: Send + Sync {
     /// taking over.
     fn rest(&self) {}
 
+    /// Shows on the screen itself, or no longer, that somebody may drive it.
+    fn indicate(&self, _armed: bool) {}
+
     /// How it stands, now and whenever that changes.
     fn states(&self) -> watch::Receiver<State>;
 }
