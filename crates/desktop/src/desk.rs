@@ -101,9 +101,14 @@ impl Desk {
         Ok(())
     }
 
-    pub fn finished(&self, job: &Job, (keys, buttons): (Vec<String>, Vec<String>)) {
+    pub fn finished(&self, job: &Job, held: (Vec<String>, Vec<String>)) {
         self.book().running = None;
         self.close(job.number);
+        self.holds(held);
+    }
+
+    /// What is down now.
+    pub fn holds(&self, (keys, buttons): (Vec<String>, Vec<String>)) {
         self.states.send_if_modified(|state| {
             let changed = state.keys != keys || state.buttons != buttons;
             (state.keys, state.buttons) = (keys, buttons);
@@ -131,11 +136,11 @@ impl Desk {
         meant.map(|open| open.stop.say(DesktopError::cancelled())).count()
     }
 
-    /// A person is here: everything stops until they give it back.
-    pub fn take_over(&self, why: Pause) {
+    /// A person is here: everything stops until they give it back. Says whether that is news.
+    pub fn take_over(&self, why: Pause) -> bool {
         let mut book = self.book();
         if book.paused.is_some() {
-            return;
+            return false;
         }
         book.paused = Some(why);
         book.taken += 1;
@@ -144,6 +149,7 @@ impl Desk {
         }
         drop(book);
         self.states.send_modify(|state| state.paused = Some(why));
+        true
     }
 
     pub fn hand_back(&self) {

@@ -3,6 +3,7 @@
 mod desk;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+mod guard;
 mod ledger;
 mod local;
 #[cfg(target_os = "linux")]
@@ -11,4 +12,5 @@ mod stop;
 #[cfg(target_os = "linux")]
 mod x11;
 
+pub use guard::guard;
 pub use local::{Local, Settings, is_present};

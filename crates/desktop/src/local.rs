@@ -10,18 +10,55 @@ use futures::{FutureExt as _, future::BoxFuture};
 use kernel::desktop::{Action, Desktop, DesktopError, Info, Order, Outcome, Pixels, State};
 use tokio::sync::watch;
 
-use crate::desk::Desk;
 #[cfg(not(target_os = "linux"))]
-use crate::elsewhere::Seat;
+use crate::elsewhere::{Lamp, Seat};
 #[cfg(target_os = "linux")]
-use crate::x11::Seat;
+use crate::x11::{Lamp, Seat};
+use crate::{desk::Desk, guard::Post};
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// The display, if not that of the environment.
     pub display: Option<String>,
     /// Where it is noted what to put right after a crash.
     pub journal: Option<PathBuf>,
+    /// How a process is started that does so at once, from what is noted; none if empty.
+    pub guard: Post,
+    /// How long a key or button stays down that nobody lets go.
+    pub longest_hold: Duration,
+    /// Programs whose windows get no input, by what they call themselves, whatever the case; a
+    /// `*` at the end stands for anything.
+    pub denied: Vec<String>,
+}
+
+/// Who keeps or asks for passwords.
+const SECRETIVE: [&str; 14] = [
+    "1password*",
+    "bitwarden*",
+    "enpass*",
+    "gcr-prompter",
+    "gnome-keyring*",
+    "kdesu*",
+    "keepass*",
+    "ksecretd*",
+    "kwallet*",
+    "lxqt-policykit*",
+    "org.keepassxc*",
+    "pinentry*",
+    "polkit*",
+    "seahorse*",
+];
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            display: None,
+            journal: None,
+            guard: Vec::new(),
+            longest_hold: Duration::from_mins(1),
+            denied: SECRETIVE.map(ToOwned::to_owned).into(),
+        }
+    }
 }
 
 /// Whether there seems to be something to connect to.
@@ -34,11 +71,12 @@ pub struct Local {
     settings: Settings,
     desk: Arc<Desk>,
     seat: Arc<Mutex<Option<Arc<Seat>>>>,
+    lamp: Arc<Lamp>,
 }
 
 impl Local {
     pub fn new(settings: Settings) -> Self {
-        Self { settings, desk: Desk::new(), seat: Arc::default() }
+        Self { settings, desk: Desk::new(), seat: Arc::default(), lamp: Arc::default() }
     }
 
     /// Puts right what a crash has left, if there is anything; a machine without a display has
@@ -96,8 +134,7 @@ impl Local {
             return Ok(seat.clone());
         }
         *seat = None;
-        let Settings { display, journal } = &self.settings;
-        let opened = Arc::new(Seat::open(display.as_deref(), journal.clone(), &self.desk)?);
+        let opened = Arc::new(Seat::open(&self.settings, &self.desk)?);
         *seat = Some(opened.clone());
         Ok(opened)
     }
@@ -157,6 +194,10 @@ impl Desktop for Local {
                 tracing::warn!(%error, "cannot tell whether a person has let go of the desktop");
             }
         });
+    }
+
+    fn indicate(&self, armed: bool) {
+        self.lamp.set(armed, self.settings.display.clone());
     }
 
     fn states(&self) -> watch::Receiver<State> {

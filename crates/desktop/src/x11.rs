@@ -5,6 +5,7 @@ mod eyes;
 mod hands;
 mod journal;
 mod keymap;
+mod lamp;
 mod link;
 mod performing;
 mod pointer;
@@ -12,27 +13,29 @@ mod typing;
 mod windows;
 
 use std::{
-    path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError,
-        mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
     },
     thread,
+    time::{Duration, Instant},
 };
 
-use kernel::desktop::{DesktopError, Outcome};
+use kernel::desktop::{Action, DesktopError, Outcome};
 
 use self::{
-    ears::{Ears, Touch},
+    ears::{Alarm, Ears, Touch},
     eyes::Eyes,
     hands::Hands,
     journal::Journal,
     link::{Link, lost},
     performing::Performer,
 };
+pub use self::{journal::mend, lamp::Lamp};
 use crate::{
     desk::{Desk, Job},
     ledger::Ledger,
+    local::Settings,
 };
 
 /// How many orders may wait.
@@ -40,40 +43,28 @@ const DEPTH: usize = 64;
 
 /// A display that is connected.
 pub struct Seat {
-    jobs: SyncSender<Job>,
+    jobs: Arc<SyncSender<Job>>,
     eyes: Mutex<Eyes>,
     ears: Arc<Ears>,
 }
 
 impl Seat {
-    pub fn open(
-        display: Option<&str>,
-        journal: Option<PathBuf>,
-        desk: &Arc<Desk>,
-    ) -> Result<Self, DesktopError> {
-        let display = link::named(display)?;
+    pub fn open(settings: &Settings, desk: &Arc<Desk>) -> Result<Self, DesktopError> {
+        let display = link::named(settings.display.as_deref())?;
         let link = Link::open(&display)?;
-        let journal = Journal::open(journal, &link)?;
+        let journal = Journal::open(settings.journal.clone(), &settings.guard, &link)?;
         let ledger = Arc::new(Ledger::default());
-        let alarm = {
-            let desk = Arc::downgrade(desk);
-            Box::new(move |touch| {
-                let Some(desk) = desk.upgrade() else { return };
-                match touch {
-                    Touch::Stop(why) => desk.take_over(why),
-                    Touch::HandBack => desk.hand_back(),
-                }
-            })
-        };
+        let (jobs, waiting) = sync_channel(DEPTH);
+        let jobs = Arc::new(jobs);
+        let alarm = alarm(desk, &jobs);
         let ears = Ears::open(&display, ledger.clone(), alarm)?;
         let eyes = Eyes::open(Link::open(&display)?)?;
         let hands = Hands::new(link.clone(), ears.clone(), ledger, journal);
-        let performer = Performer::new(hands, Eyes::open(link)?);
-        let (jobs, waiting) = sync_channel(DEPTH);
-        let desk = desk.clone();
+        let performer = Performer::new(hands, Eyes::open(link)?, settings.denied.clone());
+        let (desk, longest_hold) = (desk.clone(), settings.longest_hold);
         let begun = thread::Builder::new()
             .name("desktop-hands".into())
-            .spawn(move || work(performer, &waiting, &desk));
+            .spawn(move || work(performer, &waiting, &desk, longest_hold));
         begun.map_err(|error| lost(format!("no thread can be started: {error}")))?;
         Ok(Self { jobs, eyes: Mutex::new(eyes), ears })
     }
@@ -123,12 +114,49 @@ impl Seat {
     }
 }
 
-fn work(mut performer: Performer, jobs: &Receiver<Job>, desk: &Desk) {
-    for job in jobs {
+/// What a person does stops everything, and nothing of ours stays pressed.
+fn alarm(desk: &Arc<Desk>, jobs: &Arc<SyncSender<Job>>) -> Alarm {
+    let (desk, jobs) = (Arc::downgrade(desk), Arc::downgrade(jobs));
+    Box::new(move |touch| {
+        let Some(desk) = desk.upgrade() else { return };
+        match touch {
+            Touch::Stop(why) => {
+                if desk.take_over(why)
+                    && let Some(jobs) = jobs.upgrade()
+                {
+                    let (job, _, _) = desk.open(Action::ReleaseAll.into());
+                    // Where too many wait they are refused now, and each of them lets go.
+                    jobs.try_send(job).ok();
+                }
+            }
+            Touch::HandBack => desk.hand_back(),
+        }
+    })
+}
+
+fn work(mut performer: Performer, jobs: &Receiver<Job>, desk: &Desk, longest_hold: Duration) {
+    let mut held_since: Option<Instant> = None;
+    loop {
+        let job =
+            match held_since.map(|since| (since + longest_hold).duration_since(Instant::now())) {
+                None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(left) => jobs.recv_timeout(left),
+            };
+        let job = match job {
+            Ok(job) => job,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                performer.calm();
+                held_since = None;
+                desk.holds(performer.held());
+                continue;
+            }
+        };
         let result = desk.admit(&job).and_then(|()| performer.perform(&job.order, &job.stop));
         if result.is_err() {
             performer.calm();
         }
+        held_since = performer.is_holding().then(|| held_since.unwrap_or_else(Instant::now));
         let cut = result.is_err() && !performer.is_alive();
         desk.finished(&job, performer.held());
         job.answer(result);

@@ -83,6 +83,12 @@ pub enum Command {
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions { shell: Shell },
+    /// What lets go of held keys when the server was killed
+    #[command(hide = true)]
+    DesktopGuard {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// What the server starts between itself and a command, to lock it in
     #[command(hide = true)]
     SandboxExec {

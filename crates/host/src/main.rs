@@ -75,6 +75,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             print!("{}", config::effective(&args)?);
             Ok(ExitCode::SUCCESS)
         }
+        Command::DesktopGuard { arguments } => Ok(wire::desktop_guard(&arguments)),
         Command::SandboxExec { arguments } => Ok(wire::sandbox_exec(&arguments)),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "megaron", &mut std::io::stdout());

@@ -192,8 +192,7 @@ async fn local_desktop(host: &Arc<Host>, data_dir: &Path) -> Option<Stay> {
     if !desktop::is_present() {
         return None;
     }
-    let journal = Some(data_dir.join("desktop.json"));
-    let local = desktop::Local::new(desktop::Settings { display: None, journal });
+    let local = desktop::Local::new(desktop_settings(data_dir.join("desktop.json")));
     local.mend().await;
     Some(host.devices.join(Devices::LOCAL, Arc::new(local)))
 }
@@ -201,9 +200,19 @@ async fn local_desktop(host: &Arc<Host>, data_dir: &Path) -> Option<Stay> {
 /// This machine's desktop for a hub elsewhere, whether there is one or not: that is told on first use.
 pub fn own_desktop(data_dir: &Path) -> anyhow::Result<Arc<dyn Desktop>> {
     place::prepare(data_dir)?;
-    let journal = Some(data_dir.join("driven.json"));
-    Ok(Arc::new(desktop::Local::new(desktop::Settings { display: None, journal })))
+    let settings = desktop_settings(data_dir.join("driven.json"));
+    Ok(Arc::new(desktop::Local::new(settings)))
 }
+
+fn desktop_settings(journal: PathBuf) -> desktop::Settings {
+    // Whoever cannot say where their own program is must do without a guard.
+    let ourselves = std::env::current_exe().ok();
+    let guard = ourselves.map(|it| vec![it.into(), DESKTOP_GUARD.into()]).unwrap_or_default();
+    desktop::Settings { journal: Some(journal), guard, ..desktop::Settings::default() }
+}
+
+/// What `megaron desktop-guard` does.
+pub use desktop::guard as desktop_guard;
 
 /// Looks around whenever somebody asks, in the words of the door.
 fn lookout(config: Config) -> edge::Lookout {
@@ -223,6 +232,9 @@ fn lookout(config: Config) -> edge::Lookout {
         .boxed()
     })
 }
+
+/// The command that starts a guard of the desktop.
+const DESKTOP_GUARD: &str = "desktop-guard";
 
 /// Where the owner's applets are, in the data directory.
 const APPLETS: &str = "applets";

@@ -74,6 +74,9 @@ pub trait Desktop: Send + Sync {
         Duration::from_secs(1)
     }
 
+    /// Shows on the screen itself, or no longer, that somebody may drive it.
+    fn indicate(&self, _armed: bool) {}
+
     /// How it stands, now and whenever that changes.
     fn states(&self) -> watch::Receiver<State>;
 }

@@ -19,11 +19,13 @@ pub struct Performer {
     eyes: Eyes,
     /// The keys that are down, by the names under which they were asked for.
     names: Vec<(String, Vec<u8>)>,
+    /// Programs whose windows get no input.
+    denied: Vec<String>,
 }
 
 impl Performer {
-    pub fn new(hands: Hands, eyes: Eyes) -> Self {
-        Self { hands, eyes, names: Vec::new() }
+    pub fn new(hands: Hands, eyes: Eyes, denied: Vec<String>) -> Self {
+        Self { hands, eyes, names: Vec::new(), denied }
     }
 
     pub fn perform(&mut self, order: &Order, stop: &Stop) -> Result<Outcome, DesktopError> {
@@ -41,6 +43,7 @@ impl Performer {
     fn act(&mut self, action: &Action, stop: &Stop) -> Result<Outcome, DesktopError> {
         if action.is_input() {
             self.hands.ears.work();
+            self.spare(action)?;
         }
         let hands = &mut self.hands;
         match action {
@@ -128,6 +131,53 @@ impl Performer {
         }
         let at = self.hands.link.pointer()?;
         Ok(Outcome::Done(Done { message: action.done(Some(at)), at: Some(at), ..Done::default() }))
+    }
+
+    /// Refuses what would reach a window that shall be left alone.
+    fn spare(&self, action: &Action) -> Result<(), DesktopError> {
+        let link = &self.hands.link;
+        let spared = |class: Option<String>| match class {
+            Some(class) if is_among(&self.denied, &class) => {
+                let text = format!("windows of {class} get no input");
+                Err(DesktopError::new(Code::Denied, text))
+            }
+            Some(_) | None => Ok(()),
+        };
+        match action {
+            Action::MouseClick { .. } | Action::MouseScroll { .. } => {
+                spared(windows::class_at(link, None)?)
+            }
+            Action::MouseClickAt { at, .. }
+            | Action::MouseDown { at, .. }
+            | Action::MouseUp { at, .. } => spared(windows::class_at(link, *at)?),
+            Action::MouseScrollAt { at, .. } => spared(windows::class_at(link, Some(*at))?),
+            Action::MouseDrag(drag) => {
+                drag.path.iter().try_for_each(|at| spared(windows::class_at(link, Some(*at))?))
+            }
+            Action::KeyboardInput { .. }
+            | Action::KeyboardType { .. }
+            | Action::KeyboardCommand { .. }
+            | Action::KeyCombo { .. }
+            | Action::HoldKey { .. }
+            | Action::KeyDown { .. } => spared(windows::class_in_focus(link)?),
+            Action::WindowFocus { id }
+            | Action::WindowMove { id, .. }
+            | Action::WindowClose { id } => spared(windows::class_of(link, *id)?),
+            // What only looks, moves or lets go does no harm, and a batch is asked about one by one.
+            Action::MouseMove { .. }
+            | Action::MouseMoveBy { .. }
+            | Action::KeyUp { .. }
+            | Action::Wait(_)
+            | Action::GetMousePosition
+            | Action::Screenshot(_)
+            | Action::Zoom(_)
+            | Action::ScreenInfo
+            | Action::WindowList
+            | Action::ClipboardGet
+            | Action::ClipboardSet { .. }
+            | Action::Batch { .. }
+            | Action::ReleaseAll => Ok(()),
+        }
     }
 
     fn batch(
@@ -244,6 +294,10 @@ impl Performer {
         self.hands.link.is_alive()
     }
 
+    pub fn is_holding(&self) -> bool {
+        !self.hands.keys.is_empty() || !self.hands.buttons.is_empty()
+    }
+
     /// Keys and buttons that are down, by name.
     pub fn held(&self) -> (Vec<String>, Vec<String>) {
         let keys = self.names.iter().map(|(name, _)| name.clone()).collect();
@@ -258,4 +312,13 @@ fn about(what: &str, pane: &Pane) -> Outcome {
 
 fn seconds(seconds: f64) -> Result<Duration, DesktopError> {
     Duration::try_from_secs_f64(seconds.max(0.0)).map_err(|_| DesktopError::bad("that is too long"))
+}
+
+/// Whether a program is listed, by its whole name or how it begins.
+fn is_among(listed: &[String], class: &str) -> bool {
+    let class = class.to_lowercase();
+    listed.iter().map(|it| it.to_lowercase()).any(|it| match it.strip_suffix('*') {
+        Some(beginning) => class.starts_with(beginning),
+        None => class == it,
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kernel::desktop::{DesktopError, Pane, Rect};
+use kernel::desktop::{DesktopError, Pane, Point, Rect};
 use x11rb::protocol::xproto::{
     AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt as _, EventMask, InputFocus,
     MapState, StackMode, Window,
@@ -14,6 +14,8 @@ use crate::stop::Stop;
 /// How long a manager of windows may take to do as it is told.
 const PATIENCE: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_millis(10);
+/// How far within a frame the window of a program may be.
+const DEPTH: u8 = 3;
 /// The longest property that is read, in units of four bytes.
 const LONGEST: u32 = 1 << 16;
 
@@ -92,6 +94,59 @@ pub fn layout(link: &Link) -> Result<String, DesktopError> {
     let rules = property(link, link.root, "_XKB_RULES_NAMES")?.unwrap_or_default();
     let layouts = rules.split(|byte| *byte == 0).nth(2).unwrap_or_default();
     Ok(String::from_utf8_lossy(layouts).into_owned())
+}
+
+/// The program whose window gets what is done at this point, or where the pointer is.
+pub fn class_at(link: &Link, at: Option<Point>) -> Result<Option<String>, DesktopError> {
+    let at = at.map_or_else(|| link.pointer(), Ok)?;
+    let number = |it: u32| i16::try_from(it).unwrap_or(i16::MAX);
+    let (x, y) = (number(at.x), number(at.y));
+    let asked = link.conn.translate_coordinates(link.root, link.root, x, y).map_err(lost)?;
+    class_of(link, asked.reply().map_err(lost)?.child)
+}
+
+/// The program that gets what is typed.
+pub fn class_in_focus(link: &Link) -> Result<Option<String>, DesktopError> {
+    let focus = link.conn.get_input_focus().map_err(lost)?.reply().map_err(lost)?.focus;
+    // Without one, it is the window under the pointer.
+    if focus <= 1 || focus == link.root { class_at(link, None) } else { class_of(link, focus) }
+}
+
+/// The program of a window, which a window around it or within it may know.
+pub fn class_of(link: &Link, window: Window) -> Result<Option<String>, DesktopError> {
+    let mut at = window;
+    while at != x11rb::NONE && at != link.root {
+        if let Some(class) = class(link, at)? {
+            return Ok(Some(class));
+        }
+        // A window that has gone has none.
+        let Ok(tree) = link.conn.query_tree(at).map_err(lost)?.reply() else { return Ok(None) };
+        at = tree.parent;
+    }
+    class_within(link, window, DEPTH)
+}
+
+/// A manager of windows puts each into a frame of its own.
+fn class_within(link: &Link, window: Window, depth: u8) -> Result<Option<String>, DesktopError> {
+    if window == x11rb::NONE || depth == 0 {
+        return Ok(None);
+    }
+    let Ok(tree) = link.conn.query_tree(window).map_err(lost)?.reply() else { return Ok(None) };
+    for child in tree.children.into_iter().rev() {
+        if let Some(class) = class(link, child)? {
+            return Ok(Some(class));
+        }
+        if let Some(class) = class_within(link, child, depth - 1)? {
+            return Ok(Some(class));
+        }
+    }
+    Ok(None)
+}
+
+fn class(link: &Link, window: Window) -> Result<Option<String>, DesktopError> {
+    let class = property(link, window, "WM_CLASS")?;
+    let name = class.as_deref().and_then(|it| it.split(|byte| *byte == 0).nth(1));
+    Ok(name.map(|name| String::from_utf8_lossy(name).into_owned()))
 }
 
 fn until(

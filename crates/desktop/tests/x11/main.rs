@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "all of it is a test")]
 
 mod keys;
+mod lamp;
 mod person;
 mod pointer;
 mod seeing;

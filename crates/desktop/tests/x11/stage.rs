@@ -105,7 +105,7 @@ impl Stage {
 }
 
 pub fn settings(display: &str, journal: PathBuf) -> Settings {
-    Settings { display: Some(display.to_owned()), journal: Some(journal) }
+    Settings { display: Some(display.to_owned()), journal: Some(journal), ..Settings::default() }
 }
 
 impl Drop for Stage {
