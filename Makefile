@@ -6,6 +6,7 @@
 # make live     install what that needs, and nothing more
 # make agents   install the example agent of the Agent Client Protocol, which some tests call
 # make keyring  install a keyring (gnome-keyring, dbus), without which one test is skipped
+# make display  install a display that nobody sees (Xvfb, xterm, setxkbmap), for the tests of the desktop
 # make check    what must hold before a change goes in: formatting, lints, tests, licences
 # make bench    measure, beside references, in a table
 # make screenshots  the pictures of the README, drawn anew from a server with an example in it
@@ -15,7 +16,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: run build debug diary page peers agents mcp-begins test test-live live keyring test-rust test-page test-browser test-mcp test-mcp-sdk test-mcp-python \
+.PHONY: run build debug diary page peers agents mcp-begins test test-live live keyring display test-rust test-page test-browser test-mcp test-mcp-sdk test-mcp-python \
 	test-mcp-conformance test-mcp-client browser check lint deny bench screenshots clean
 
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -94,7 +95,7 @@ $(ACP)/.installed-$(ACP_SDK)-$(ACP_ZOD):
 
 agents: $(ACP)/.installed-$(ACP_SDK)-$(ACP_ZOD)
 
-test-rust: page peers agents
+test-rust: page peers agents display
 	@mkdir -p $(TARGET)
 	@if ! $(HAS_KEYRING); then echo "skipping the test of a real keyring: \`make keyring\` installs one"; fi
 	@: > $(LOG)
@@ -182,6 +183,18 @@ keyring:
 	if [ "$$(id -u)" != 0 ]; then as_root="sudo -n"; fi; \
 	echo "installing a keyring for its test"; \
 	$$as_root sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends gnome-keyring dbus' > /dev/null
+
+# Installed only where there is none and we may; elsewhere than on Linux there is nothing to test with it.
+display:
+	@if [ "$$(uname)" != Linux ]; then exit 0; fi; \
+	if command -v Xvfb > /dev/null && command -v xterm > /dev/null && command -v setxkbmap > /dev/null; then exit 0; fi; \
+	as_root=; \
+	if [ "$$(id -u)" != 0 ]; then as_root="sudo -n"; fi; \
+	echo "installing a display for the tests of the desktop"; \
+	if ! $$as_root sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends xvfb xterm x11-xkb-utils' > /dev/null; then \
+	    echo "the tests of the desktop need Xvfb, xterm and setxkbmap: install them" >&2; \
+	    exit 1; \
+	fi
 
 # Installed only where there is none and we may.
 browser:

@@ -20,6 +20,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     apps,
     caco::mcp::CALLBACK,
+    desktop::CONNECT,
     devices::{Devices, Scope},
     error::ApiError,
     keys::{Keys, secret},
@@ -94,6 +95,7 @@ fn is_protocol(path: &str) -> bool {
         || path.starts_with("/v1/")
         || path.ends_with("/ws")
         || path == "/mcp"
+        || path == CONNECT
         || path == "/metrics"
 }
 
@@ -107,8 +109,11 @@ impl Access {
         if acts || (is_protocol(parts.uri.path()) && !returns) {
             check_site(&parts.headers)?;
         }
-        let open =
-            matches!(parts.uri.path(), "/healthz" | "/login" | "/login.css" | "/pair" | "/pair.js");
+        // Devices have keys of their own, which that door knows.
+        let open = matches!(
+            parts.uri.path(),
+            "/healthz" | "/login" | "/login.css" | "/pair" | "/pair.js" | CONNECT
+        );
         if open || returns || self.is_owner(parts) { Ok(()) } else { Err(Refusal::Unknown) }
     }
 
@@ -131,7 +136,7 @@ impl Access {
         answers_to(host, self.listen.ip(), &self.names)
     }
 
-    fn is_owner(&self, parts: &Parts) -> bool {
+    pub fn is_owner(&self, parts: &Parts) -> bool {
         let Parts { headers, uri, extensions, .. } = parts;
         let peer = extensions.get::<Peer>();
         if self.trust_loopback && peer.is_some_and(|peer| peer.address.ip().is_loopback()) {
@@ -211,10 +216,10 @@ pub fn answers_to(host: &str, ours: IpAddr, names: &[String]) -> bool {
     name.eq_ignore_ascii_case("localhost") || names.iter().any(|it| it.eq_ignore_ascii_case(name))
 }
 
-/// Sockets whose clients cannot always send headers.
+/// Where clients cannot always send headers.
 fn takes_tokens(uri: &Uri) -> bool {
     match uri.path() {
-        "/caco/ws" | "/apps/ws" => true,
+        "/caco/ws" | "/apps/ws" | CONNECT | "/api/command" | "/api/status" => true,
         "/ws" => apps::is_wanted(uri),
         _ => false,
     }

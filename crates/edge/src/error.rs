@@ -165,6 +165,13 @@ impl ApiError {
         (status, code, message)
     }
 
+    /// The same in other words, where the protocol has it so.
+    #[must_use]
+    pub fn saying(mut self, message: &str) -> Self {
+        message.clone_into(&mut self.message);
+        self
+    }
+
     /// The same words under another status, where the protocol has it so.
     #[must_use]
     pub fn with_status(mut self, status: StatusCode) -> Self {

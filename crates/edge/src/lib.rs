@@ -6,6 +6,7 @@ mod auth;
 mod briefing;
 mod cabinet;
 mod caco;
+mod desktop;
 mod devices;
 mod error;
 mod extract;
@@ -121,6 +122,7 @@ struct App {
     disk: files::Disk,
     cellar: cabinet::cellar::Cellar,
     shell: shell::Shell,
+    hub: Arc<desktop::Hub>,
 }
 
 #[derive(OpenApi)]
@@ -145,6 +147,7 @@ struct App {
         (name = "preferences", description = "What the person chose last."),
         (name = "access", description = "Ways in for clients that cannot send headers."),
         (name = "v1", description = "Our models for other programs, in the words they know."),
+        (name = "desktop", description = "Screens, pointers and keyboards that agents may see and use."),
         (name = "log", description = "Everything that happened, as it is kept."),
     )
 )]
@@ -175,6 +178,8 @@ impl Edge {
         let workspace = host.ports.workspace.clone();
         let shell = shell::Shell::new(settings.commands.clone(), workspace, &settings.data_dir);
         let cellar = cabinet::cellar::Cellar::new(settings.data_dir.join("storage"));
+        let (clock, catalog) = (host.ports.clock.clone(), host.ports.catalog.clone());
+        let hub = Arc::new(desktop::Hub::new(host.devices.clone(), clock, catalog));
         let lookout = OnceLock::new();
         let app = Arc::new(App {
             host,
@@ -189,6 +194,7 @@ impl Edge {
             disk,
             cellar,
             shell,
+            hub,
         });
         Ok(Self { app, listener, settings, mcp: None, sandbox: None })
     }
@@ -279,7 +285,8 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .routes(routes!(operate::log))
         .routes(routes!(frames::routes::offers, frames::routes::open))
         .routes(routes!(frames::routes::end))
-        .merge(cabinet::routes::routes());
+        .merge(cabinet::routes::routes())
+        .merge(desktop::routes());
     let (router, openapi) = described.split_for_parts();
     // The router's sign for a path of several parts is not one of the description.
     let openapi = openapi.to_json().unwrap_or_default().replace("/{*", "/{");

@@ -11,23 +11,46 @@ use tokio::{
 
 use crate::listen::Peer;
 
-/// The largest frame a client may send, unless what is spoken has a use for larger ones.
-const FRAME_BYTES: usize = 1 << 20;
-/// How much of a larger one is read: who is cut off while still sending hears no reason.
-pub const READ_BYTES: usize = 4 * FRAME_BYTES;
 /// Small, because most connections are idle most of the time.
 pub const WRITE_BUFFER: usize = 8 * 1024;
-const PING: Duration = Duration::from_secs(30);
-/// A peer that has been silent for so long, our pings included, is gone.
-const SILENCE: Duration = Duration::from_secs(75);
 /// A peer that has not taken what waits for it in so long is told to come back when it can.
 const STALL: Duration = Duration::from_secs(30);
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long the dialect may think about what is left to say when everything ends.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
+/// How the peers of a dialect are treated.
+#[derive(Clone, Copy, Debug)]
+pub struct Manners {
+    /// The largest frame a peer may send, in megabytes.
+    pub megabytes: usize,
+    /// How much of a larger one is read: who is cut off while still sending hears no reason.
+    pub read_bytes: usize,
+    pub ping: Duration,
+    /// A peer that has been silent for so long, our pings included, is gone.
+    pub silence: Duration,
+    /// What one who sends too much is told.
+    pub too_large: &'static str,
+    /// Whether a frame that is not text is heard like one that is.
+    pub hears_binary: bool,
+}
+
+impl Manners {
+    /// Towards those who look at what happens here.
+    pub const USUAL: Self = Self {
+        megabytes: 1,
+        read_bytes: 4 << 20,
+        ping: Duration::from_secs(30),
+        silence: Duration::from_secs(75),
+        too_large: "frame larger than 1 MB",
+        hears_binary: true,
+    };
+}
+
 /// What is spoken on a socket.
 pub trait Dialect: Send {
+    const MANNERS: Manners = Manners::USUAL;
+
     /// Takes in a frame, whatever it holds.
     fn hear(&mut self, frame: &[u8]) -> impl Future<Output = ()> + Send;
 
@@ -40,6 +63,23 @@ pub trait Dialect: Send {
     /// Waits until there is something to say, and puts it into `out`, which comes empty. Dropping
     /// this in between must lose nothing.
     fn say(&mut self, out: &mut Vec<Utf8Bytes>) -> impl Future<Output = ()> + Send;
+
+    /// Pictures and the like, which go out behind what was said.
+    fn enclosed(&mut self) -> Vec<bytes::Bytes> {
+        Vec::new()
+    }
+
+    /// Why this is over from our side, once all has been said.
+    fn farewell(&self) -> Option<Farewell> {
+        None
+    }
+}
+
+/// How a peer is sent away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Farewell {
+    pub code: u16,
+    pub reason: &'static str,
 }
 
 /// Why a conversation ended, and how the peer is told.
@@ -47,8 +87,9 @@ enum End {
     Left,
     Silent,
     Slow,
-    TooLarge,
+    TooLarge(&'static str),
     Closing,
+    Dismissed(Farewell),
 }
 
 impl End {
@@ -56,21 +97,23 @@ impl End {
         let (code, reason) = match self {
             Self::Left | Self::Silent => return None,
             Self::Slow => (close_code::POLICY, "too slow: reconnect and resume with after"),
-            Self::TooLarge => (close_code::SIZE, "frame larger than 1 MB"),
+            Self::TooLarge(reason) => (close_code::SIZE, *reason),
+            Self::Dismissed(Farewell { code, reason }) => (*code, *reason),
             Self::Closing => (close_code::AWAY, "the server is shutting down"),
         };
         Some(CloseFrame { code, reason: reason.into() })
     }
 }
 
-pub async fn pump(
+pub async fn pump<D: Dialect>(
     mut socket: WebSocket,
-    mut dialect: impl Dialect,
+    mut dialect: D,
     mut closing: watch::Receiver<bool>,
     peer: Option<Peer>,
 ) {
     metrics::gauge!("megaron_sockets").increment(1);
-    let mut ping = interval_at(Instant::now() + PING, PING);
+    let manners = D::MANNERS;
+    let mut ping = interval_at(Instant::now() + manners.ping, manners.ping);
     let mut heard_at = Instant::now();
     let mut out = Vec::new();
     let end = loop {
@@ -78,18 +121,23 @@ pub async fn pump(
             message = socket.recv() => {
                 heard_at = Instant::now();
                 match message {
-                    Some(Ok(message)) if is_too_large(&dialect, &message) => break End::TooLarge,
+                    Some(Ok(message)) if is_too_large(&dialect, &message) => {
+                        break End::TooLarge(manners.too_large);
+                    }
                     Some(Ok(Message::Text(text))) => dialect.hear(text.as_bytes()).await,
-                    Some(Ok(Message::Binary(bytes))) => dialect.hear(&bytes).await,
-                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => (),
+                    Some(Ok(Message::Binary(bytes))) if manners.hears_binary => {
+                        dialect.hear(&bytes).await;
+                    }
+                    Some(Ok(Message::Binary(_) | Message::Ping(_) | Message::Pong(_))) => (),
                     Some(Ok(Message::Close(_))) | None => break End::Left,
-                    Some(Err(error)) => break if is_size(&error) { End::TooLarge } else { End::Left },
+                    Some(Err(error)) if is_size(&error) => break End::TooLarge(manners.too_large),
+                    Some(Err(_)) => break End::Left,
                 }
                 continue;
             }
             () = dialect.say(&mut out) => (),
             _ = ping.tick() => {
-                if heard_at.elapsed() > SILENCE {
+                if heard_at.elapsed() > manners.silence {
                     break End::Silent;
                 }
                 let ping = socket.send(Message::Ping(bytes::Bytes::new()));
@@ -101,16 +149,20 @@ pub async fn pump(
             }
             () = closed(&mut closing) => break End::Closing,
         }
-        match timeout(STALL, send(&mut socket, &mut out)).await {
+        match timeout(STALL, send(&mut socket, &mut out, dialect.enclosed())).await {
             Ok(Ok(())) => (),
             Ok(Err(_)) => break End::Left,
             Err(_) => break End::Slow,
+        }
+        if let Some(farewell) = dialect.farewell() {
+            break End::Dismissed(farewell);
         }
     };
     if matches!(end, End::Closing) {
         // The last words of a turn that ended in time are worth the wait.
         while timeout(LAST_WORDS, dialect.say(&mut out)).await.is_ok() {
-            if !matches!(timeout(FAREWELL, send(&mut socket, &mut out)).await, Ok(Ok(()))) {
+            let sent = send(&mut socket, &mut out, dialect.enclosed());
+            if !matches!(timeout(FAREWELL, sent).await, Ok(Ok(()))) {
                 break;
             }
         }
@@ -134,22 +186,29 @@ async fn closed(closing: &mut watch::Receiver<bool>) {
 }
 
 /// Everything that waits goes into one write.
-async fn send(socket: &mut WebSocket, out: &mut Vec<Utf8Bytes>) -> Result<(), axum::Error> {
+async fn send(
+    socket: &mut WebSocket,
+    out: &mut Vec<Utf8Bytes>,
+    enclosed: Vec<bytes::Bytes>,
+) -> Result<(), axum::Error> {
     metrics::counter!("megaron_frames_total").increment(out.len() as u64);
     for frame in out.drain(..) {
         socket.feed(Message::Text(frame)).await?;
     }
+    for bytes in enclosed {
+        socket.feed(Message::Binary(bytes)).await?;
+    }
     socket.flush().await
 }
 
-fn is_too_large(dialect: &impl Dialect, message: &Message) -> bool {
+fn is_too_large<D: Dialect>(dialect: &D, message: &Message) -> bool {
     let frame = match message {
         Message::Text(text) => text.as_bytes(),
         Message::Binary(bytes) => bytes,
         // Of these no client can send a large one.
         Message::Ping(_) | Message::Pong(_) | Message::Close(_) => return false,
     };
-    frame.len() > FRAME_BYTES && !dialect.takes(frame)
+    frame.len() > D::MANNERS.megabytes << 20 && !dialect.takes(frame)
 }
 
 pub fn is_size(error: &axum::Error) -> bool {

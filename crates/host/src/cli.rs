@@ -2,6 +2,7 @@
 
 mod approvals;
 mod cabinet;
+mod driven;
 mod lenders;
 mod phone;
 mod schedules;
@@ -15,6 +16,7 @@ use crate::config;
 
 pub use approvals::{Allow, ApprovalsAction, ApprovalsArgs};
 pub use cabinet::{AppAction, AppArgs, OpenArgs};
+pub use driven::{DesktopAction, DesktopArgs};
 pub use lenders::{McpAction, McpAddArgs, McpArgs};
 pub use phone::{PairArgs, PhoneArgs};
 pub use schedules::{SchedulesAction, SchedulesArgs};
@@ -60,6 +62,8 @@ pub enum Command {
     App(AppArgs),
     /// Open a file in the app for such files
     Open(OpenArgs),
+    /// Let a hub see and drive this machine's desktop; list, add and forget devices
+    Desktop(DesktopArgs),
     /// List the models, try one, choose one, look for more
     Models(ModelsArgs),
     /// Print what was used, by model and by day, and how the budgets stand
@@ -79,6 +83,12 @@ pub enum Command {
     /// Print a completion script for a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions { shell: Shell },
+    /// What lets go of held keys when the server was killed
+    #[command(hide = true)]
+    DesktopGuard {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// What the server starts between itself and a command, to lock it in
     #[command(hide = true)]
     SandboxExec {
@@ -439,6 +449,7 @@ mod tests {
             approvals::HELP,
             cabinet::HELP,
             cabinet::OPEN_HELP,
+            driven::HELP,
             KEY_HELP,
             MODELS_HELP,
             USAGE_HELP,

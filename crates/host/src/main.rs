@@ -11,6 +11,7 @@ mod clock;
 mod config;
 mod detect;
 mod doctor;
+mod driven;
 mod hall;
 mod import;
 mod inbox;
@@ -62,6 +63,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Schedules(args) => wait_for(schedules::run(args)),
         Command::App(args) => wait_for(cabinet::run(args)),
         Command::Open(args) => wait_for(cabinet::open(args)),
+        Command::Desktop(args) => wait_for(driven::run(args)),
         Command::Key(args) => wait_for(key::run(args)),
         Command::Pair(args) => wait_for(pair::run(args)),
         Command::Phone(args) => wait_for(phone::run(args)),
@@ -73,6 +75,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             print!("{}", config::effective(&args)?);
             Ok(ExitCode::SUCCESS)
         }
+        Command::DesktopGuard { arguments } => Ok(wire::desktop_guard(&arguments)),
         Command::SandboxExec { arguments } => Ok(wire::sandbox_exec(&arguments)),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "megaron", &mut std::io::stdout());

@@ -16,6 +16,7 @@ use futures::FutureExt as _;
 use kernel::{
     approvals::Grant,
     cabinet::{Cabinet, Card},
+    desktop::{Desktop, Devices, Stay},
     gallery::Gallery,
     host::Host,
     ports::{Agents, Attic, Briefing, Catalog, Clock, Log, Ports},
@@ -36,6 +37,7 @@ pub use tools::embed_media::player;
 pub use edge::{Keys, Metrics, PREFERENCES, Preferences, did_you_mean, near};
 pub use mcp::server::{Place, relay};
 pub use models::{Lineup, Problem};
+pub use remote::device::{Address, Engine, Event, Identity, Leave, Link};
 
 /// What a server is made from.
 pub struct Plan {
@@ -57,6 +59,8 @@ pub struct Rooms {
     pub restarts: tools::Restarts,
     servers: Arc<mcp::client::House>,
     edge: edge::Edge,
+    /// This machine's own desktop, where it has one.
+    _local: Option<Stay>,
 }
 
 impl Rooms {
@@ -117,6 +121,9 @@ impl Rooms {
         }
         tokio::spawn(kernel::gallery::announce(changes, host.roster.clone()));
         tokio::spawn(kernel::cabinet::announce(app_changes, host.roster.clone()));
+        tokio::spawn(host.watch_desktops());
+        tokio::spawn(tools::desktop::offer(&host));
+        let local = if is_public { local_desktop(&host, &data_dir).await } else { None };
         let restarts = tools::Restarts::default();
         if is_public {
             tools::add_restart(&host, restarts.clone());
@@ -154,7 +161,7 @@ impl Rooms {
         if let Some(listener) = sandbox {
             edge = edge.with_sandbox(listener)?;
         }
-        Ok(Self { host, models, restarts, servers, edge })
+        Ok(Self { host, models, restarts, servers, edge, _local: local })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -180,6 +187,33 @@ impl Rooms {
     }
 }
 
+/// This machine's desktop, where it has one; what a crash has left pressed there is let go first.
+async fn local_desktop(host: &Arc<Host>, data_dir: &Path) -> Option<Stay> {
+    if !desktop::is_present() {
+        return None;
+    }
+    let local = desktop::Local::new(desktop_settings(data_dir.join("desktop.json")));
+    local.mend().await;
+    Some(host.devices.join(Devices::LOCAL, Arc::new(local)))
+}
+
+/// This machine's desktop for a hub elsewhere, whether there is one or not: that is told on first use.
+pub fn own_desktop(data_dir: &Path) -> anyhow::Result<Arc<dyn Desktop>> {
+    place::prepare(data_dir)?;
+    let settings = desktop_settings(data_dir.join("driven.json"));
+    Ok(Arc::new(desktop::Local::new(settings)))
+}
+
+fn desktop_settings(journal: PathBuf) -> desktop::Settings {
+    // Whoever cannot say where their own program is must do without a guard.
+    let ourselves = std::env::current_exe().ok();
+    let guard = ourselves.map(|it| vec![it.into(), DESKTOP_GUARD.into()]).unwrap_or_default();
+    desktop::Settings { journal: Some(journal), guard, ..desktop::Settings::default() }
+}
+
+/// What `megaron desktop-guard` does.
+pub use desktop::guard as desktop_guard;
+
 /// Looks around whenever somebody asks, in the words of the door.
 fn lookout(config: Config) -> edge::Lookout {
     let config = Arc::new(config);
@@ -198,6 +232,9 @@ fn lookout(config: Config) -> edge::Lookout {
         .boxed()
     })
 }
+
+/// The command that starts a guard of the desktop.
+const DESKTOP_GUARD: &str = "desktop-guard";
 
 /// Where the owner's applets are, in the data directory.
 const APPLETS: &str = "applets";

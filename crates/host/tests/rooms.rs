@@ -21,6 +21,7 @@ const WIRES: &[(&str, &[&str])] = &[
     ("agent-client-protocol", &["agents"]),
     ("clap", &["host"]),
     ("anyhow", &["host"]),
+    ("x11rb", &["desktop"]),
 ];
 
 /// What the kernel must do without, besides.
@@ -37,12 +38,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("agents", &["host"]),
     ("apps", &["host"]),
     ("phone", &["host"]),
+    ("remote", &["host", "edge", "tools"]),
+    ("desktop", &["host"]),
     ("host", &[]),
     ("testkit", &[]),
 ];
 
 /// The rooms that `host` joins, and the one file where it does.
-const JOINED: &[&str] = &["edge", "store", "models", "tools", "mcp", "agents", "apps"];
+const JOINED: &[&str] =
+    &["edge", "store", "models", "tools", "mcp", "agents", "apps", "desktop", "remote"];
 const JOINT: &str = "src/wire.rs";
 /// This file, which has to name what it forbids.
 const ITSELF: &str = "tests/rooms.rs";

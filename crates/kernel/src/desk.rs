@@ -191,6 +191,9 @@ impl Desk {
             Command::NoteApps { facts, reply } => {
                 reply.send(self.note_apps(facts).await).ok();
             }
+            Command::NoteDesktop { fact, reply } => {
+                reply.send(self.record(vec![Fact::Desktop(Box::new(fact))]).await).ok();
+            }
             Command::Tell(signal) => self.pass_on(signal),
             Command::Follow { reply } => {
                 let draft = (!self.draft.is_empty()).then(|| self.draft.clone());

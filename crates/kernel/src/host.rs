@@ -19,6 +19,7 @@ use crate::{
     apps::Apps,
     budget::{Budgets, Purse},
     desk::Opening,
+    desktop::{Devices, Trajectories},
     feed::Feed,
     guard::{Guard, Limits, Rejected},
     outputs::Outputs,
@@ -69,6 +70,8 @@ pub struct Host {
     pub purse: Arc<Purse>,
     pub schedules: Arc<Schedules>,
     pub apps: Arc<Apps>,
+    pub devices: Arc<Devices>,
+    pub trajectories: Arc<Trajectories>,
     guard: Guard,
     settings: Settings,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
@@ -140,6 +143,8 @@ impl Host {
             applets: Arc::new(Applets::new(ports.catalog.clone(), roster.clone())),
             outputs: Arc::new(Outputs::new(ports.catalog.clone())),
             apps: Arc::default(),
+            devices: Arc::new(Devices::new(ports.clock.clone(), roster.clone())),
+            trajectories: Arc::new(Trajectories::new(ports.catalog.clone(), ports.clock.clone())),
             guard: Guard::new(settings.limits),
             settings,
             rooms: Mutex::default(),
@@ -345,6 +350,7 @@ impl Host {
             let (ports, roster) = (self.ports.clone(), self.roster.clone());
             let (applets, approvals) = (self.applets.clone(), self.approvals.clone());
             let (outputs, apps) = (self.outputs.clone(), self.apps.clone());
+            let devices = self.devices.clone();
             let clear = async move {
                 let _door = door;
                 // What hangs on it goes first: it could not be found again afterwards.
@@ -352,6 +358,7 @@ impl Host {
                 outputs.forget(id).await?;
                 approvals.forget(id).await?;
                 apps.forget(id);
+                devices.forget(id);
                 ports.tools.forget(id);
                 ports.attic.clear(id).await?;
                 ports.catalog.remove(id).await?;

@@ -15,6 +15,7 @@ pub mod budget;
 pub mod cabinet;
 pub mod compact;
 mod desk;
+pub mod desktop;
 pub mod feed;
 mod form;
 pub mod gallery;

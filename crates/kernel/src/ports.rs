@@ -106,10 +106,14 @@ pub enum Shelf {
     Outputs,
     /// Keys of devices, and how far each has come.
     Devices,
+    /// Keys of desktops that connect, and of those who watch.
+    Desktops,
+    /// What was recorded on desktops, to be done again.
+    Trajectories,
 }
 
 impl Shelf {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Preferences,
         Self::Clients,
         Self::AppletState,
@@ -120,6 +124,8 @@ impl Shelf {
         Self::Apps,
         Self::Outputs,
         Self::Devices,
+        Self::Desktops,
+        Self::Trajectories,
     ];
 
     pub fn name(self) -> &'static str {
@@ -134,6 +140,8 @@ impl Shelf {
             Self::Apps => "apps",
             Self::Outputs => "outputs",
             Self::Devices => "devices",
+            Self::Desktops => "desktops",
+            Self::Trajectories => "trajectories",
         }
     }
 }

@@ -87,6 +87,7 @@ impl Part {
             | Fact::WindowOpened(_)
             | Fact::WindowChanged { .. }
             | Fact::WindowClosed { .. }
+            | Fact::Desktop(_)
             | Fact::Observed
             | Fact::Queued(_)
             | Fact::Unqueued { .. }

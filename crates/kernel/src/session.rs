@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::{
     apps::AppFact,
     asker::Asker,
+    desktop::DesktopFact,
     feed::Following,
     outputs::Embed,
     ports::{Log, StoreError},
@@ -162,6 +163,12 @@ impl Session {
     /// Keeps on record what happened between the house and an app; says where the last of it is.
     pub async fn note_apps(&self, facts: Vec<AppFact>) -> Result<Result<Seq, StoreError>, Closed> {
         let answer = self.ask(|reply| Command::NoteApps { facts, reply }).await?;
+        Ok(answer.unwrap_or_else(|| Err(lost())))
+    }
+
+    /// Keeps on record what happened on a desktop.
+    pub async fn note_desktop(&self, fact: DesktopFact) -> Result<Result<(), StoreError>, Closed> {
+        let answer = self.ask(|reply| Command::NoteDesktop { fact, reply }).await?;
         Ok(answer.unwrap_or_else(|| Err(lost())))
     }
 

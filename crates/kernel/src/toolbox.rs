@@ -270,6 +270,15 @@ impl Toolbox {
         self.shelf.set(Arc::new(shelf)).ok();
     }
 
+    /// Takes out a tool of our own that is of no use any more.
+    pub fn remove(&self, name: &str) {
+        self.change(|tools| {
+            if tools.get(name).is_some_and(|tool| tool.server().is_none()) {
+                tools.remove(name);
+            }
+        });
+    }
+
     /// Replaces all tools of an MCP server by these. The one way in which its tools come and go.
     pub fn offer(&self, server: &str, offered: Vec<Arc<dyn Tool>>) {
         self.change(|tools| {

@@ -11,6 +11,7 @@ use crate::{
     approvals::Mode,
     apps::{AppFact, News},
     budget::Standing,
+    desktop::DesktopFact,
     feed::Following,
     outputs::Embed,
     ports::StoreError,
@@ -100,6 +101,8 @@ pub enum Command {
     Windows { reply: oneshot::Sender<Result<Arc<Windows>, StoreError>> },
     /// Keep on record what happened between the house and an app; the reply says where.
     NoteApps { facts: Vec<AppFact>, reply: oneshot::Sender<Result<Seq, StoreError>> },
+    /// Keep on record what happened on a desktop.
+    NoteDesktop { fact: DesktopFact, reply: oneshot::Sender<Result<(), StoreError>> },
     /// Pass this on to whoever is listening.
     Tell(Signal),
     /// Start listening. Answered by the session itself, so that backlog and live feed meet
@@ -251,6 +254,8 @@ pub enum Fact {
     },
     /// Something happened between the house and an app in a window.
     App(Box<AppFact>),
+    /// Something happened on a desktop that the session drives.
+    Desktop(Box<DesktopFact>),
     /// Everything from `before` up to this was taken back. The log keeps it, and no model is shown
     /// it any more.
     Rewound {

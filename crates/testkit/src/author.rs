@@ -8,6 +8,7 @@ use kernel::{
         AppFact, AppRequest, Asked, BackReason, Cause, FailedReason, Inverse, Keep, Kind,
         OwnerReason, Response,
     },
+    desktop::{Class, Code, DesktopFact, Pause, Point},
     outputs::Embed,
     ports::{Batch, Clock as _},
     state::{State, SummedUp},
@@ -217,11 +218,33 @@ fn every_window_fact() -> Vec<Fact> {
     let mut facts: Vec<Fact> = opened.into();
     facts.extend(changes.into_iter().chain(updated).map(changed));
     facts.extend(every_app_fact(key).map(|fact| Fact::App(Box::new(fact))));
+    facts.extend(every_desktop_fact().map(|fact| Fact::Desktop(Box::new(fact))));
     let (closed, left) = (key.to_owned(), Some(Seq(7)));
     facts.push(Fact::WindowClosed { window: closed, by: By::Person, left });
     let other = "monitor-1/ä note".to_owned();
     facts.push(Fact::WindowClosed { window: other, by: By::Agent, left: None });
     facts
+}
+
+fn every_desktop_fact() -> [DesktopFact; 5] {
+    let device = || "studio".to_owned();
+    let until = Timestamp::UNIX_EPOCH;
+    [
+        DesktopFact::Armed { device: device(), classes: Class::ALL.into(), until },
+        DesktopFact::Disarmed { device: device(), why: "the owner".into() },
+        DesktopFact::Paused { device: device(), why: Pause::Human },
+        DesktopFact::HandedBack { device: device() },
+        DesktopFact::Acted {
+            device: device(),
+            command: "cmd_0_0".into(),
+            kind: "mouse_move".into(),
+            arguments: [("x".to_owned(), json!(5))].into(),
+            result: "Mouse move failed".into(),
+            code: Some(Code::OutOfBounds),
+            at: Some(Point { x: 1, y: 2 }),
+            ms: 3,
+        },
+    ]
 }
 
 fn every_app_fact(window: &str) -> [AppFact; 17] {

@@ -64,6 +64,7 @@ impl Reader {
             | Fact::ModelLent { .. }
             | Fact::Embedded(_)
             | Fact::App(_)
+            | Fact::Desktop(_)
             | Fact::Observed => (),
             Fact::ToolStarted { call } => {
                 rule(self.calls.contains(call), "only what was called starts")?;
@@ -93,9 +94,7 @@ impl Reader {
             Fact::TaskOpened(task) => {
                 rule(self.task.replace(task.id).is_none(), "tasks do not overlap")?;
             }
-            Fact::TaskMoved(task) => {
-                rule(self.task == Some(task.id), "only an open task moves")?;
-            }
+            Fact::TaskMoved(task) => rule(self.task == Some(task.id), "only an open task moves")?,
             Fact::TaskClosed { task, .. } => self.close_task(*task)?,
             Fact::CompactionStarted => {
                 rule(!self.compacting, "compactions do not overlap")?;

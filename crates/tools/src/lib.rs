@@ -9,6 +9,7 @@ mod cabinet;
 mod change;
 mod context;
 mod current_time;
+pub mod desktop;
 mod diff;
 mod edit_file;
 pub mod embed_media;

@@ -1,4 +1,5 @@
 // The page's state: which session is shown and what is known of it. It relays between server and components, and decides nothing.
+import { Desktops, type DesktopEvent } from '../desktop/desktops.svelte';
 import { Frames } from '../frames/frames.svelte';
 import { Relay } from '../frames/relay';
 import type { View } from './address';
@@ -31,6 +32,8 @@ export class Hall {
   private relay = new Relay((text) => this.connection.pass(text));
   /** The windows beside the conversation. */
   readonly frames = new Frames(this.relay, (text) => this.connection.pass(text));
+  /** Screens of machines, and who may drive them. */
+  readonly desktops = new Desktops();
   readonly wishes = new Wishes(this);
   readonly attention = new Attention(this);
   private way = new Way(this.frames, {
@@ -212,6 +215,7 @@ export class Hall {
     }
     if (event.type === 'approvals.changed') this.inbox.changed(event.data.sessionId, event.data.open);
     if (event.type === 'session.busy') this.turned(event.data);
+    if (event.type.startsWith('desktop.')) this.desktops.event(event as DesktopEvent);
   }
 
   private listed({ reason, sessionId }: { reason: string; sessionId: string }) {
@@ -247,6 +251,7 @@ export class Hall {
     this.scheduled += 1;
     void this.refresh();
     void this.inbox.refresh();
+    void this.desktops.refresh();
   }
 
   /** The session on show rests. */

@@ -1,4 +1,5 @@
 // The frames and answers the server speaks, as plain types; no behaviour.
+import type { DesktopEvent } from '../desktop/desktops.svelte';
 
 /** What a session may do without asking. */
 export type Mode = 'ask' | 'auto-safe' | 'full';
@@ -281,7 +282,8 @@ export type GlobalEvent =
   | { type: 'applet.changed'; data: { slug: string } }
   | { type: 'app.changed'; data: { id: string } }
   | { type: 'approvals.changed'; data: { sessionId: string; open: number } }
-  | { type: 'schedule.changed'; data: object };
+  | { type: 'schedule.changed'; data: object }
+  | DesktopEvent;
 
 /** What concerns one frame, which is a window whose content lives on another origin. */
 export type FrameWord =

@@ -175,6 +175,7 @@ impl Teller {
             | Fact::WindowChanged { .. }
             | Fact::WindowClosed { .. }
             | Fact::App(_)
+            | Fact::Desktop(_)
             | Fact::Rewound { .. } => (),
         }
     }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{asked::Approval, tasks::Task};
+use crate::desktop::DesktopAction;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
@@ -290,6 +291,18 @@ pub enum Global {
     },
     #[serde(rename = "schedule.changed")]
     SchedulesChanged {},
+    /// A desktop stands otherwise than before: any of them, if none is named.
+    #[serde(rename = "desktop.changed")]
+    DesktopChanged {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        device: Option<String>,
+    },
+    /// Something was done on a desktop.
+    #[serde(rename = "desktop.acted")]
+    DesktopActed { action: Box<DesktopAction> },
+    /// So many steps of a recording have been done again.
+    #[serde(rename = "desktop.replayed")]
+    DesktopReplayed { device: String, done: usize, of: usize },
 }
 
 /// A moment as this API writes it: UTC, to the millisecond.

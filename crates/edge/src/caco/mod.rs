@@ -25,12 +25,13 @@ mod sessions;
 mod socket;
 mod standing;
 mod tasks;
-mod upgrade;
+pub mod upgrade;
 mod usage;
 
 use std::sync::Arc;
 
 pub use frames::Iso;
+pub use sessions::known;
 pub use socket::Connection;
 
 use utoipa_axum::{router::OpenApiRouter, routes};

@@ -92,7 +92,9 @@ fn bodies(session: SessionId, seq: Seq, at: Timestamp, fact: &Fact) -> Vec<Body<
         | Fact::WindowOpened(_)
         | Fact::WindowChanged { .. }
         | Fact::WindowClosed { .. }
-        | Fact::App(_) => Vec::new(),
+        | Fact::App(_)
+        // So have desktops.
+        | Fact::Desktop(_) => Vec::new(),
         Fact::ContextChanged { set, context } => {
             vec![Body::Context { reason: "changed", context, set_name: Some(set) }]
         }

@@ -1,5 +1,6 @@
 //! One connection of the Caco socket: what the client wishes goes in, what it may hear goes out.
 
+mod desktops;
 mod news;
 mod shells;
 mod windows;
@@ -16,6 +17,7 @@ use std::{
 use axum::extract::ws::Utf8Bytes;
 use kernel::{
     applets::{AppletKey, Seat, Teller},
+    desktop,
     feed::{Feed, Heard},
     host::OpenError,
     roster::News,
@@ -42,6 +44,7 @@ pub struct Connection {
     number: u64,
     client: String,
     news: broadcast::Receiver<News>,
+    desktops: broadcast::Receiver<desktop::News>,
     /// Applets may listen here.
     _seat: Seat,
     deltas: Deltas,
@@ -87,6 +90,7 @@ impl Connection {
         Self {
             number: NUMBER.fetch_add(1, Ordering::Relaxed),
             news: app.host.roster.listen(),
+            desktops: app.host.devices.news(),
             _seat: app.host.applets.seat(),
             app,
             client,
@@ -326,6 +330,10 @@ impl Dialect for Connection {
                     Err(RecvError::Closed) => std::future::pending().await,
                 },
                 heard = next(watched) => self.tell(heard),
+                news = self.desktops.recv() => match news {
+                    Err(RecvError::Closed) => std::future::pending().await,
+                    news => self.spread_desktop(news.ok()),
+                },
                 lines = self.windows.take() => self.out.extend(lines),
                 heard = history => self.tell_history(heard),
                 piece = self.shells.next() => self.out.push(piece),

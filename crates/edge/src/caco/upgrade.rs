@@ -18,11 +18,11 @@ use crate::{
     error::{ApiError, ErrorBody},
     extract::ClientId,
     listen::Peer,
-    socket::{Dialect, READ_BYTES, WRITE_BUFFER, pump},
+    socket::{Dialect, WRITE_BUFFER, pump},
     window::{self, Caller},
 };
 
-type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
+pub type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 
 /// Shared with the App Protocol, whose clients name a session or write in capitals, and with the
 /// Window Protocol, whose clients bring a token.
@@ -82,7 +82,8 @@ async fn visit(
     open(app, upgrade, &request, |_| party)
 }
 
-fn open<D: Dialect + 'static>(
+/// Serves a dialect to whoever asks for a socket, and explains to others what is expected.
+pub fn open<D: Dialect + 'static>(
     app: Arc<App>,
     upgrade: Upgrade,
     request: &Request,
@@ -98,8 +99,8 @@ fn open<D: Dialect + 'static>(
     let (peer, closing) = (request.extensions().get::<Peer>().cloned(), app.closing.subscribe());
     let dialect = dialect(app);
     upgrade
-        .max_message_size(READ_BYTES)
-        .max_frame_size(READ_BYTES)
+        .max_message_size(D::MANNERS.read_bytes)
+        .max_frame_size(D::MANNERS.read_bytes)
         .write_buffer_size(WRITE_BUFFER)
         .on_upgrade(|socket| pump(socket, dialect, closing, peer))
 }

@@ -48,7 +48,7 @@ use crate::{
     devices::Device,
     error::{ApiError, ErrorBody},
     listen::Peer,
-    socket::{READ_BYTES, WRITE_BUFFER},
+    socket::{Manners, WRITE_BUFFER},
 };
 use frames::Status as Doing;
 use line::{AGENT, Line};
@@ -236,8 +236,8 @@ async fn connect(
     presence.save(session).await?;
     let closing = app.closing.subscribe();
     Ok(upgrade
-        .max_message_size(READ_BYTES)
-        .max_frame_size(READ_BYTES)
+        .max_message_size(Manners::USUAL.read_bytes)
+        .max_frame_size(Manners::USUAL.read_bytes)
         .write_buffer_size(WRITE_BUFFER)
         .on_upgrade(|socket| Pump { socket, line, feed, place, closing, peer }.run()))
 }

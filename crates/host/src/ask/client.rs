@@ -219,6 +219,30 @@ impl Client {
         self.call(self.request(Method::POST, "/api/apps/open").json(wish)).await
     }
 
+    /// Desktops that are connected, or have a key.
+    pub async fn desktops(&self) -> anyhow::Result<Value> {
+        self.call(self.request(Method::GET, "/api/devices")).await
+    }
+
+    /// Makes a key for a new device, or for somebody who watches.
+    pub async fn add_device(&self, name: &str, scope: &str) -> anyhow::Result<String> {
+        #[derive(Deserialize)]
+        struct Made {
+            key: String,
+        }
+        let wish = json!({ "name": name, "scope": scope });
+        Ok(self.call::<Made>(self.request(Method::POST, "/api/devices").json(&wish)).await?.key)
+    }
+
+    pub async fn forget_device(&self, name: &str) -> anyhow::Result<()> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if name.is_empty() || !name.chars().all(plain) {
+            return Err(Refused(format!("Device not found: {name}")).into());
+        }
+        let request = self.request(Method::DELETE, &format!("/api/devices/{name}"));
+        self.call::<Value>(request).await.map(drop)
+    }
+
     pub async fn schedules(&self) -> anyhow::Result<Value> {
         self.call(self.request(Method::GET, "/api/schedule")).await
     }

@@ -36,6 +36,8 @@ impl Home {
         command.args(args).env("MEGARON_DATA_DIR", self.path("home")).env_remove("RUST_LOG");
         // The keyring of whoever runs the tests is no concern of theirs.
         command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/no/such/bus");
+        // Nor is their screen.
+        command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
         command.current_dir(self.dir.path()).stdin(Stdio::null());
         command
     }

@@ -4,6 +4,7 @@
 mod approvals;
 mod cabinet;
 mod commands;
+mod driven;
 mod home;
 mod import;
 mod keyring;

@@ -3,6 +3,7 @@ import { approvals, forms, modes } from './approvals';
 import { apps } from './apps';
 import { chat, log } from './chat';
 import { composer, connection } from './composer';
+import { desktop } from './desktop';
 import { devices } from './devices';
 import { docs } from './docs';
 import { errors } from './errors';
@@ -29,6 +30,7 @@ export const en = {
   chat,
   composer,
   connection,
+  desktop,
   devices,
   docs,
   errors,

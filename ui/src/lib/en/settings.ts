@@ -99,10 +99,4 @@ export const settings = {
     moreAbout: 'A key you have, a model that runs on this machine, or an agent with a mind of its own:',
     moreCommands: 'megaron models detect\nmegaron key set NAME',
   },
-  desktop: {
-    label: 'Desktop',
-    none: 'There is no desktop yet',
-    about:
-      'Agents will be able to use windows of a desktop here, while you watch and take over. It is planned and not built; nothing needs to be set up for it now.',
-  },
 };

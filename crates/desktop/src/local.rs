@@ -1,0 +1,206 @@
+//! The desktop of this machine, connected when it is first needed and again when the line was cut.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures::{FutureExt as _, future::BoxFuture};
+use kernel::desktop::{Action, Desktop, DesktopError, Info, Order, Outcome, Pixels, State};
+use tokio::sync::watch;
+
+#[cfg(not(target_os = "linux"))]
+use crate::elsewhere::{Lamp, Seat};
+#[cfg(target_os = "linux")]
+use crate::x11::{Lamp, Seat};
+use crate::{desk::Desk, guard::Post};
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The display, if not that of the environment.
+    pub display: Option<String>,
+    /// Where it is noted what to put right after a crash.
+    pub journal: Option<PathBuf>,
+    /// How a process is started that does so at once, from what is noted; none if empty.
+    pub guard: Post,
+    /// How long a key or button stays down that nobody lets go.
+    pub longest_hold: Duration,
+    /// Programs whose windows get no input, by what they call themselves, whatever the case; a
+    /// `*` at the end stands for anything.
+    pub denied: Vec<String>,
+}
+
+/// Who keeps or asks for passwords.
+const SECRETIVE: [&str; 14] = [
+    "1password*",
+    "bitwarden*",
+    "enpass*",
+    "gcr-prompter",
+    "gnome-keyring*",
+    "kdesu*",
+    "keepass*",
+    "ksecretd*",
+    "kwallet*",
+    "lxqt-policykit*",
+    "org.keepassxc*",
+    "pinentry*",
+    "polkit*",
+    "seahorse*",
+];
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            display: None,
+            journal: None,
+            guard: Vec::new(),
+            longest_hold: Duration::from_mins(1),
+            denied: SECRETIVE.map(ToOwned::to_owned).into(),
+        }
+    }
+}
+
+/// Whether there seems to be something to connect to.
+pub fn is_present() -> bool {
+    cfg!(target_os = "linux") && std::env::var_os("DISPLAY").is_some_and(|it| !it.is_empty())
+}
+
+#[derive(Clone)]
+pub struct Local {
+    settings: Settings,
+    desk: Arc<Desk>,
+    seat: Arc<Mutex<Option<Arc<Seat>>>>,
+    lamp: Arc<Lamp>,
+}
+
+impl Local {
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, desk: Desk::new(), seat: Arc::default(), lamp: Arc::default() }
+    }
+
+    /// Puts right what a crash has left, if there is anything; a machine without a display has
+    /// nothing to put right.
+    pub async fn mend(&self) {
+        let left = self.settings.journal.as_ref().is_some_and(|journal| journal.exists());
+        if left && let Err(error) = self.with_seat(|_| Ok(())).await {
+            tracing::warn!(%error, "cannot put the keyboard right after a crash");
+        }
+    }
+
+    async fn attempt(&self, order: Order) -> Result<Outcome, DesktopError> {
+        match order.action {
+            Action::GetMousePosition if order.after.is_none() => {
+                let moving = self.desk.is_moving();
+                self.with_seat(move |seat| seat.position(moving)).await
+            }
+            Action::ScreenInfo if order.after.is_none() => self.with_seat(Seat::screen).await,
+            _ => {
+                let (job, waiting, answer) = self.desk.open(order);
+                self.with_seat(move |seat| {
+                    seat.enqueue(job);
+                    Ok(())
+                })
+                .await?;
+                let cut = || DesktopError::failed("OS Failure: the line to the display is cut");
+                let result = answer.await.unwrap_or_else(|_| Err(cut()));
+                drop(waiting);
+                result
+            }
+        }
+    }
+
+    /// Does something that may wait for the display, where waiting harms nobody.
+    async fn with_seat<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Seat) -> Result<T, DesktopError> + Send + 'static,
+    ) -> Result<T, DesktopError> {
+        let local = self.clone();
+        let done = tokio::task::spawn_blocking(move || work(local.seat()?.as_ref())).await;
+        done.unwrap_or_else(|_| Err(DesktopError::failed("OS Failure: the work broke down")))
+    }
+
+    /// What a person has done so far is not a taking over.
+    async fn rested(&self) -> Result<(), DesktopError> {
+        let seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(seat) = seat else { return Ok(()) };
+        let rested = tokio::task::spawn_blocking(move || seat.rest()).await;
+        rested.unwrap_or_else(|_| Err(DesktopError::failed("OS Failure: the work broke down")))
+    }
+
+    fn seat(&self) -> Result<Arc<Seat>, DesktopError> {
+        let mut seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(seat) = seat.as_ref().filter(|seat| seat.is_alive()) {
+            return Ok(seat.clone());
+        }
+        *seat = None;
+        let opened = Arc::new(Seat::open(&self.settings, &self.desk)?);
+        *seat = Some(opened.clone());
+        Ok(opened)
+    }
+}
+
+impl Desktop for Local {
+    fn info(&self) -> BoxFuture<'_, Result<Info, DesktopError>> {
+        async {
+            let screen = self.with_seat(Seat::size).await?;
+            Ok(Info {
+                platform: std::env::consts::OS.to_owned(),
+                backend: "x11".to_owned(),
+                screen: Some(screen),
+                commands: Action::KINDS.map(ToOwned::to_owned).into(),
+            })
+        }
+        .boxed()
+    }
+
+    fn act(&self, order: Order) -> BoxFuture<'_, Result<Outcome, DesktopError>> {
+        async {
+            order.action.check()?;
+            let action = order.action.clone();
+            if let Some(after) = &order.after {
+                after.check().map_err(|error| action.failed(error))?;
+            }
+            self.attempt(order).await.map_err(|error| action.failed(error))
+        }
+        .boxed()
+    }
+
+    fn cancel(&self, target: Option<String>) -> BoxFuture<'_, Result<usize, DesktopError>> {
+        async move { Ok(self.desk.cancel(target.as_deref())) }.boxed()
+    }
+
+    fn hand_back(&self) -> BoxFuture<'_, Result<(), DesktopError>> {
+        async {
+            self.rested().await?;
+            self.desk.hand_back();
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn glance(&self, cursor: bool) -> BoxFuture<'_, Result<Pixels, DesktopError>> {
+        self.with_seat(move |seat| seat.glance(cursor)).boxed()
+    }
+
+    fn pace(&self) -> Duration {
+        Duration::from_millis(66)
+    }
+
+    fn rest(&self) {
+        let local = self.clone();
+        tokio::spawn(async move {
+            if let Err(error) = local.rested().await {
+                tracing::warn!(%error, "cannot tell whether a person has let go of the desktop");
+            }
+        });
+    }
+
+    fn indicate(&self, armed: bool) {
+        self.lamp.set(armed, self.settings.display.clone());
+    }
+
+    fn states(&self) -> watch::Receiver<State> {
+        self.desk.states.subscribe()
+    }
+}

@@ -1,0 +1,322 @@
+//! Listening to a display: whether a person touches it, and who wants what is on the clipboard.
+
+mod clipboard;
+
+use std::{
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use kernel::desktop::{DesktopError, Pause};
+use x11rb::{
+    connection::Connection as _,
+    protocol::{
+        Event,
+        xinput::{self, ConnectionExt as _, XIEventMask},
+        xproto::{
+            ClientMessageEvent, ConnectionExt as _, CreateWindowAux, EventMask, Window, WindowClass,
+        },
+    },
+};
+
+use self::clipboard::{Atoms, Read};
+use super::link::{Link, lost};
+use crate::{
+    ledger::{Ledger, Sent},
+    stop::Stop,
+};
+
+/// How long after the last thing that we did a person who moves is one who takes over.
+const AT_WORK: Duration = Duration::from_secs(30);
+/// How long after a rest a pointer may go on moving: the hand that said yes is still on the mouse.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long we may take to hear our own word.
+const CATCHING_UP: Duration = Duration::from_secs(10);
+/// How often somebody who waits looks whether to stop.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// One thread that hears, and what it has heard.
+pub struct Ears {
+    link: Link,
+    window: Window,
+    atoms: Atoms,
+    heard: Mutex<Heard>,
+    news: Condvar,
+    /// What a person does means that we must stop, while we do something and soon after.
+    work: Mutex<Work>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Work {
+    #[default]
+    Rest,
+    /// Since then: a pointer that still moves a moment after is one that was let go.
+    Now(Instant),
+    Since(Instant),
+}
+
+#[derive(Default)]
+struct Heard {
+    /// What we give to whoever asks, and since which offer.
+    offered: Option<String>,
+    offer: u64,
+    /// Windows that fetched the text of the present offer.
+    takers: Vec<Window>,
+    /// The last word that we sent to ourselves and heard.
+    echo: u32,
+    asked: u32,
+    /// What came of asking for the clipboard.
+    read: Option<Read>,
+    gone: bool,
+}
+
+/// Whoever wants to know of it.
+pub type Alarm = Box<dyn Fn(Touch) + Send>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    Stop(Pause),
+    /// The chord by which a person gives back.
+    HandBack,
+}
+
+impl Ears {
+    pub fn open(
+        display: &str,
+        ledger: Arc<Ledger>,
+        alarm: Alarm,
+    ) -> Result<Arc<Self>, DesktopError> {
+        let link = Link::open(display)?;
+        let conn = &link.conn;
+        let window = conn.generate_id().map_err(lost)?;
+        let aux = CreateWindowAux::new().event_mask(EventMask::PROPERTY_CHANGE);
+        let made = conn.create_window(
+            0,
+            window,
+            link.root,
+            0,
+            0,
+            1,
+            1,
+            0,
+            WindowClass::INPUT_ONLY,
+            x11rb::COPY_FROM_PARENT,
+            &aux,
+        );
+        made.map_err(lost)?.check().map_err(lost)?;
+        let atoms = Atoms::read(&link)?;
+        watch(&link)?;
+        let ears = Arc::new(Self {
+            link,
+            window,
+            atoms,
+            heard: Mutex::default(),
+            news: Condvar::new(),
+            work: Mutex::default(),
+        });
+        let listening = ears.clone();
+        let begun = thread::Builder::new().name("desktop-ears".into()).spawn(move || {
+            listening.listen(&ledger, &alarm);
+            listening.heard().gone = true;
+            listening.news.notify_all();
+        });
+        begun.map_err(|error| lost(format!("no thread can be started: {error}")))?;
+        Ok(ears)
+    }
+
+    /// Ends the thread, by a word that only it understands.
+    pub fn close(&self) {
+        // A line that is cut has ended it already.
+        self.say(0).ok();
+    }
+
+    /// Something is done now.
+    pub fn work(&self) {
+        let mut work = self.busy();
+        let since = match *work {
+            Work::Now(since) => since,
+            Work::Since(since) if since.elapsed() < AT_WORK => since,
+            Work::Rest | Work::Since(_) => Instant::now() + GRACE,
+        };
+        *work = Work::Now(since);
+    }
+
+    /// And now it is done, well or not.
+    pub fn worked(&self) {
+        let mut work = self.busy();
+        if let Work::Now(since) = *work {
+            *work = Work::Since(since.max(Instant::now()));
+        }
+    }
+
+    /// A person may do as they like until something is done again.
+    pub fn rest(&self) {
+        *self.busy() = Work::Rest;
+    }
+
+    /// Returns when everything has been heard that happened before.
+    pub fn catch_up(&self) -> Result<(), DesktopError> {
+        let word = {
+            let mut heard = self.heard();
+            heard.asked = heard.asked.wrapping_add(1).max(1);
+            heard.asked
+        };
+        self.say(word)?;
+        let until = Instant::now() + CATCHING_UP;
+        self.wait(until, &Stop::default(), |heard| (heard.echo >= word).then_some(())).map(drop)
+    }
+
+    /// A word to ourselves; 0 is the last.
+    fn say(&self, word: u32) -> Result<(), DesktopError> {
+        let event = ClientMessageEvent::new(32, self.window, self.atoms.ours, [word, 0, 0, 0, 0]);
+        let sent = self.link.conn.send_event(false, self.window, EventMask::NO_EVENT, event);
+        sent.map_err(lost)?.ignore_error();
+        self.link.flush()
+    }
+
+    fn is_at_work(&self) -> bool {
+        match *self.busy() {
+            Work::Rest => false,
+            Work::Now(_) => true,
+            Work::Since(at) => at.elapsed() < AT_WORK,
+        }
+    }
+
+    /// Whether a person may still be letting go of the pointer.
+    fn is_forgiving(&self) -> bool {
+        match *self.busy() {
+            Work::Rest => true,
+            Work::Now(since) | Work::Since(since) => Instant::now() < since,
+        }
+    }
+
+    fn busy(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<T>(
+        &self,
+        until: Instant,
+        stop: &Stop,
+        mut found: impl FnMut(&mut Heard) -> Option<T>,
+    ) -> Result<Option<T>, DesktopError> {
+        let mut heard = self.heard();
+        loop {
+            if let Some(found) = found(&mut heard) {
+                return Ok(Some(found));
+            }
+            stop.check()?;
+            if heard.gone {
+                return Err(lost("the line to the display is cut"));
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            let waited = self.news.wait_timeout(heard, left.min(GLANCE));
+            heard = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn listen(&self, ledger: &Ledger, alarm: &Alarm) {
+        while let Ok(event) = self.link.conn.wait_for_event() {
+            let kept = match event {
+                Event::ClientMessage(event) if event.window == self.window => {
+                    let [word, ..] = event.data.as_data32();
+                    if word == 0 {
+                        return;
+                    }
+                    self.heard().echo = word;
+                    self.news.notify_all();
+                    Ok(())
+                }
+                Event::SelectionRequest(event) => self.give(&event),
+                Event::SelectionNotify(event) => self.got(&event),
+                Event::XinputRawMotion(event) if event.deviceid == event.sourceid => {
+                    self.touched(ledger, alarm, Sent::Motion)
+                }
+                Event::XinputRawButtonPress(event) if event.deviceid == event.sourceid => {
+                    let code = u8::try_from(event.detail).unwrap_or(0);
+                    self.touched(ledger, alarm, Sent::Button { code, down: true })
+                }
+                Event::XinputRawButtonRelease(event) if event.deviceid == event.sourceid => {
+                    let code = u8::try_from(event.detail).unwrap_or(0);
+                    self.touched(ledger, alarm, Sent::Button { code, down: false })
+                }
+                Event::XinputRawKeyPress(event) if event.deviceid == event.sourceid => {
+                    let code = u8::try_from(event.detail).unwrap_or(0);
+                    self.touched(ledger, alarm, Sent::Key { code, down: true })
+                }
+                Event::XinputRawKeyRelease(event) if event.deviceid == event.sourceid => {
+                    let code = u8::try_from(event.detail).unwrap_or(0);
+                    self.touched(ledger, alarm, Sent::Key { code, down: false })
+                }
+                _ => Ok(()),
+            };
+            if kept.is_err() && !self.link.is_alive() {
+                return;
+            }
+        }
+    }
+
+    /// Something moved or was pressed: by us, or by a person.
+    fn touched(&self, ledger: &Ledger, alarm: &Alarm, what: Sent) -> Result<(), DesktopError> {
+        if ledger.strike(what) {
+            return Ok(());
+        }
+        if let Sent::Key { code, down: true } = what
+            && let Some(touch) = self.chord(code)?
+        {
+            alarm(touch);
+            return Ok(());
+        }
+        if !self.is_at_work() {
+            return Ok(());
+        }
+        let at = self.link.pointer()?;
+        if what == Sent::Motion && (at.x, at.y) != (0, 0) && self.is_forgiving() {
+            return Ok(());
+        }
+        let corner = what == Sent::Motion && (at.x, at.y) == (0, 0);
+        alarm(Touch::Stop(if corner { Pause::Corner } else { Pause::Human }));
+        Ok(())
+    }
+
+    /// Whether this key completes one of the chords that are a person's alone.
+    fn chord(&self, code: u8) -> Result<Option<Touch>, DesktopError> {
+        use x11rb::protocol::xproto::KeyButMask;
+        let asked = self.link.conn.get_keyboard_mapping(code, 1).map_err(lost)?;
+        let pointer = self.link.conn.query_pointer(self.link.root).map_err(lost)?;
+        let symbol = asked.reply().map_err(lost)?.keysyms.first().copied().unwrap_or(0);
+        let held = u16::from(pointer.reply().map_err(lost)?.mask);
+        let both = u16::from(KeyButMask::CONTROL) | u16::from(KeyButMask::MOD1);
+        Ok(match symbol {
+            0xff1b if held & both == both => Some(Touch::Stop(Pause::Panic)),
+            0xff0d if held & both == both => Some(Touch::HandBack),
+            _ => None,
+        })
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Hears of everything that is moved and pressed, without taking it from anybody.
+fn watch(link: &Link) -> Result<(), DesktopError> {
+    if !link.has(xinput::X11_EXTENSION_NAME)? {
+        tracing::warn!(display = %link.display, "without XInput it is not seen when a person takes over");
+        return Ok(());
+    }
+    let conn = &link.conn;
+    conn.xinput_xi_query_version(2, 2).map_err(lost)?.reply().map_err(lost)?;
+    let mask = XIEventMask::RAW_MOTION
+        | XIEventMask::RAW_BUTTON_PRESS
+        | XIEventMask::RAW_BUTTON_RELEASE
+        | XIEventMask::RAW_KEY_PRESS
+        | XIEventMask::RAW_KEY_RELEASE;
+    let all = xinput::EventMask { deviceid: xinput::Device::ALL.into(), mask: vec![mask] };
+    let selected = conn.xinput_xi_select_events(link.root, &[all]);
+    selected.map_err(lost)?.check().map_err(lost)
+}

@@ -1,0 +1,187 @@
+//! A connection to a display, and what its server can do.
+
+use std::{env, fmt, sync::Arc};
+
+use kernel::desktop::{Code, DesktopError, Point, Rect};
+use x11rb::{
+    connection::{Connection as _, RequestConnection as _},
+    protocol::{
+        randr::ConnectionExt as _,
+        xfixes::ConnectionExt as _,
+        xkb::{self, ConnectionExt as _},
+        xproto::{Atom, ConnectionExt as _, Window},
+        xtest::{self, ConnectionExt as _},
+    },
+    rust_connection::RustConnection,
+};
+
+/// Displays of other machines have ports of these numbers, from 6000 on.
+const HIGHEST: u16 = u16::MAX - 6000;
+
+/// Shared by those who work on the same display over the same line.
+#[derive(Clone)]
+pub struct Link {
+    pub conn: Arc<RustConnection>,
+    pub root: Window,
+    pub display: String,
+}
+
+/// A monitor, as the server tells it.
+#[derive(Clone, Debug)]
+pub struct Monitor {
+    pub name: String,
+    pub area: Rect,
+    pub primary: bool,
+}
+
+/// The display that is meant: the one that is named, else that of the environment.
+pub fn named(display: Option<&str>) -> Result<String, DesktopError> {
+    if let Some(display) = display {
+        return Ok(display.to_owned());
+    }
+    let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
+    let asked = set("MEGARON_DESKTOP_BACKEND");
+    if let Some(backend) = asked.as_deref().filter(|backend| *backend != "x11") {
+        let text = format!("the backend `{backend}` is not known; `x11` is");
+        return Err(DesktopError::new(Code::Unsupported, text));
+    }
+    match (set("DISPLAY"), set("WAYLAND_DISPLAY")) {
+        // Through its X server one would reach some windows and not others, and never say so.
+        (_, Some(_)) if asked.is_none() => Err(DesktopError::new(
+            Code::Unsupported,
+            "this is a Wayland session, which is not supported yet",
+        )),
+        (Some(display), _) => Ok(display),
+        (None, None) => Err(none("no display (DISPLAY and WAYLAND_DISPLAY are not set)".into())),
+        (None, Some(_)) => Err(none("no display (DISPLAY is not set)".into())),
+    }
+}
+
+impl Link {
+    pub fn open(display: &str) -> Result<Self, DesktopError> {
+        if !is_plausible(display) {
+            let text = format!("`{display}` does not name a display; `:0` would");
+            return Err(none(text));
+        }
+        let opened = RustConnection::connect(Some(display));
+        let (conn, screen) =
+            opened.map_err(|error| none(format!("cannot reach X server {display}: {error}")))?;
+        let root = conn.setup().roots.get(screen).map(|screen| screen.root);
+        let root = root.ok_or_else(|| none(format!("X server {display} has no screen")))?;
+        let link = Self { conn: Arc::new(conn), root, display: display.to_owned() };
+        link.require(xtest::X11_EXTENSION_NAME, "XTEST")?;
+        link.require(xkb::X11_EXTENSION_NAME, "XKB")?;
+        link.conn.xtest_get_version(2, 2).map_err(lost)?.reply().map_err(lost)?;
+        link.conn.xkb_use_extension(1, 0).map_err(lost)?.reply().map_err(lost)?;
+        if link.has(x11rb::protocol::randr::X11_EXTENSION_NAME)? {
+            link.conn.randr_query_version(1, 5).map_err(lost)?.reply().map_err(lost)?;
+        }
+        if link.has(x11rb::protocol::xfixes::X11_EXTENSION_NAME)? {
+            link.conn.xfixes_query_version(5, 0).map_err(lost)?.reply().map_err(lost)?;
+        }
+        Ok(link)
+    }
+
+    pub fn has(&self, extension: &'static str) -> Result<bool, DesktopError> {
+        Ok(self.conn.extension_information(extension).map_err(lost)?.is_some())
+    }
+
+    fn require(&self, extension: &'static str, name: &str) -> Result<(), DesktopError> {
+        if self.has(extension)? {
+            return Ok(());
+        }
+        let text = format!("X server {} lacks {name}", self.display);
+        Err(DesktopError::new(Code::Unsupported, text))
+    }
+
+    /// Returns when the server has done all that was sent.
+    pub fn sync(&self) -> Result<(), DesktopError> {
+        self.conn.get_input_focus().map_err(lost)?.reply().map_err(lost).map(drop)
+    }
+
+    pub fn flush(&self) -> Result<(), DesktopError> {
+        self.conn.flush().map_err(lost)
+    }
+
+    pub fn is_alive(&self) -> bool {
+        self.sync().is_ok()
+    }
+
+    pub fn atom(&self, name: &str) -> Result<Atom, DesktopError> {
+        let asked = self.conn.intern_atom(false, name.as_bytes()).map_err(lost)?;
+        Ok(asked.reply().map_err(lost)?.atom)
+    }
+
+    /// Where the pointer is, in pixels of the whole screen.
+    pub fn pointer(&self) -> Result<Point, DesktopError> {
+        let reply = self.conn.query_pointer(self.root).map_err(lost)?.reply().map_err(lost)?;
+        Ok(Point { x: unsigned(reply.root_x), y: unsigned(reply.root_y) })
+    }
+
+    /// Width and height of everything together.
+    pub fn size(&self) -> Result<(u32, u32), DesktopError> {
+        let reply = self.conn.get_geometry(self.root).map_err(lost)?.reply().map_err(lost)?;
+        Ok((reply.width.into(), reply.height.into()))
+    }
+
+    /// All of them; a server that does not tell has one.
+    pub fn monitors(&self) -> Result<Vec<Monitor>, DesktopError> {
+        let (w, h) = self.size()?;
+        let whole =
+            Monitor { name: "screen".into(), area: Rect { x: 0, y: 0, w, h }, primary: true };
+        if !self.has(x11rb::protocol::randr::X11_EXTENSION_NAME)? {
+            return Ok(vec![whole]);
+        }
+        let asked = self.conn.randr_get_monitors(self.root, true).map_err(lost)?;
+        // A server without this version of the extension says so with an error.
+        let Ok(reply) = asked.reply() else { return Ok(vec![whole]) };
+        let mut monitors = Vec::new();
+        for monitor in reply.monitors {
+            let name =
+                self.conn.get_atom_name(monitor.name).map_err(lost)?.reply().map_err(lost)?;
+            monitors.push(Monitor {
+                name: String::from_utf8_lossy(&name.name).into_owned(),
+                area: Rect {
+                    x: unsigned(monitor.x),
+                    y: unsigned(monitor.y),
+                    w: monitor.width.into(),
+                    h: monitor.height.into(),
+                },
+                primary: monitor.primary,
+            });
+        }
+        Ok(if monitors.is_empty() { vec![whole] } else { monitors })
+    }
+
+    /// A point that lies on some display, in the numbers of the wire.
+    pub fn within(&self, point: Point) -> Result<(i16, i16), DesktopError> {
+        let off = || DesktopError::out_of_bounds(point.x.into(), point.y.into());
+        if !self.monitors()?.iter().any(|monitor| monitor.area.contains(point)) {
+            return Err(off());
+        }
+        let x = i16::try_from(point.x).map_err(|_| off())?;
+        let y = i16::try_from(point.y).map_err(|_| off())?;
+        Ok((x, y))
+    }
+}
+
+/// Whether its number is one that a display can have.
+fn is_plausible(display: &str) -> bool {
+    let number = display.rsplit_once(':').map(|(_, number)| number);
+    let number = number.map(|it| it.split_once('.').map_or(it, |(number, _)| number));
+    number.and_then(|it| it.parse::<u16>().ok()).is_some_and(|it| it < HIGHEST)
+}
+
+fn none(text: String) -> DesktopError {
+    DesktopError::new(Code::NoDisplay, text)
+}
+
+/// Coordinates of the root are never below zero.
+fn unsigned(number: i16) -> u32 {
+    u32::try_from(number).unwrap_or(0)
+}
+
+/// What the server or the line to it got wrong.
+pub fn lost(error: impl fmt::Display) -> DesktopError {
+    DesktopError::failed(format!("OS Failure: {error}"))
+}

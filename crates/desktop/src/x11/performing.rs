@@ -1,0 +1,324 @@
+//! From what was asked to what the hands and eyes do about it.
+
+use std::time::{Duration, Instant};
+
+use kernel::desktop::{
+    Action, After, Button, Chords, Code, DesktopError, Done, Method, Order, Outcome, Pane, Point,
+    Rect, Shot, Waiting,
+};
+
+use super::{eyes::Eyes, hands::Hands, windows};
+use crate::stop::Stop;
+
+/// Between two looks at a screen that shall have come to rest.
+const LOOKS: Duration = Duration::from_millis(80);
+const NO_DELAY: Duration = Duration::ZERO;
+
+pub struct Performer {
+    hands: Hands,
+    eyes: Eyes,
+    /// The keys that are down, by the names under which they were asked for.
+    names: Vec<(String, Vec<u8>)>,
+    /// Programs whose windows get no input.
+    denied: Vec<String>,
+}
+
+impl Performer {
+    pub fn new(hands: Hands, eyes: Eyes, denied: Vec<String>) -> Self {
+        Self { hands, eyes, names: Vec::new(), denied }
+    }
+
+    pub fn perform(&mut self, order: &Order, stop: &Stop) -> Result<Outcome, DesktopError> {
+        let outcome = self.act(&order.action, stop);
+        self.hands.ears.worked();
+        let mut outcome = outcome?;
+        if let Some(after) = &order.after
+            && let Outcome::Done(done) = &mut outcome
+        {
+            done.picture = Some(self.settled(after, stop)?);
+        }
+        Ok(outcome)
+    }
+
+    fn act(&mut self, action: &Action, stop: &Stop) -> Result<Outcome, DesktopError> {
+        if action.is_input() {
+            self.hands.ears.work();
+            self.spare(action)?;
+        }
+        let hands = &mut self.hands;
+        match action {
+            Action::MouseMove { to, duration } => hands.move_to(*to, *duration, stop)?,
+            Action::MouseMoveBy { dx, dy, duration } => {
+                hands.move_to(hands.beside(*dx, *dy)?, *duration, stop)?;
+            }
+            Action::MouseClick { button } => hands.click(*button, 1, &[], stop)?,
+            Action::MouseClickAt { at, button, count, modifiers } => {
+                hands.go(*at)?;
+                hands.click(*button, *count, modifiers, stop)?;
+            }
+            Action::MouseScroll { direction, intensity } => {
+                hands.scroll(*direction, *intensity, &[], stop)?;
+            }
+            Action::MouseScrollAt { at, direction, intensity, modifiers } => {
+                hands.place(*at)?;
+                hands.scroll(*direction, *intensity, modifiers, stop)?;
+            }
+            Action::MouseDown { button, at } => self.button_down(*button, *at)?,
+            Action::MouseUp { button, at } => self.button_up(*button, *at)?,
+            Action::MouseDrag(drag) => hands.drag(drag, stop)?,
+            Action::KeyboardInput { text } => {
+                hands.type_text(text, Method::Auto, NO_DELAY, stop)?;
+            }
+            Action::KeyboardType { text, method, delay_ms, .. } => {
+                let delay = Duration::from_millis((*delay_ms).into());
+                let method = hands.type_text(text, *method, delay, stop)?;
+                let message = action.done(None);
+                return Ok(Outcome::Done(Done {
+                    message,
+                    method: Some(method),
+                    ..Done::default()
+                }));
+            }
+            Action::KeyboardCommand { keys } => hands.press(&keys.chords, 1, stop)?,
+            Action::KeyCombo { keys, repeat } => hands.press(&keys.chords, *repeat, stop)?,
+            Action::HoldKey { keys, duration } => {
+                let duration = seconds(*duration)?;
+                for chord in &keys.chords {
+                    hands.hold_for(chord, duration, stop)?;
+                }
+            }
+            Action::KeyDown { key } => self.key_down(key)?,
+            Action::KeyUp { key } => self.key_up(key)?,
+            Action::Wait(Waiting::For(duration)) => stop.rest(seconds(*duration)?)?,
+            Action::Wait(Waiting::Stable { timeout }) => self.still(*timeout, stop)?,
+            Action::GetMousePosition => {
+                let at = hands.link.pointer()?;
+                let signed = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+                return Ok(Outcome::Position { x: signed(at.x), y: signed(at.y), moving: false });
+            }
+            Action::Screenshot(shot) | Action::Zoom(shot) => {
+                return self.eyes.picture(shot).map(Outcome::Picture);
+            }
+            Action::ScreenInfo => return self.eyes.screen().map(Outcome::Screen),
+            Action::WindowList => return self.eyes.windows().map(Outcome::Windows),
+            Action::WindowFocus { id } => {
+                return Ok(about("Focused", &windows::focus(&hands.link, *id, stop)?));
+            }
+            Action::WindowMove { id, x, y, w, h } => {
+                let pane = windows::place(&hands.link, *id, (*x, *y), (*w, *h))?;
+                return Ok(about("Moved", &pane));
+            }
+            Action::WindowClose { id } => {
+                return Ok(about("Closed", &windows::close(&hands.link, *id, stop)?));
+            }
+            Action::ClipboardGet => {
+                return Ok(Outcome::Clipboard { text: hands.ears.read_clipboard(stop)? });
+            }
+            Action::ClipboardSet { text } => hands.ears.set_clipboard(text)?,
+            Action::Batch { actions, stop_on_error } => {
+                return self.batch(actions, *stop_on_error, stop);
+            }
+            Action::ReleaseAll => {
+                let (keys, buttons) = hands.release_all()?;
+                self.names.clear();
+                let count = |count: usize, what: &str| {
+                    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+                };
+                let message =
+                    format!("Released {}, {}", count(keys, "key"), count(buttons, "button"));
+                return Ok(Outcome::said(message));
+            }
+        }
+        let at = self.hands.link.pointer()?;
+        Ok(Outcome::Done(Done { message: action.done(Some(at)), at: Some(at), ..Done::default() }))
+    }
+
+    /// Refuses what would reach a window that shall be left alone.
+    fn spare(&self, action: &Action) -> Result<(), DesktopError> {
+        let link = &self.hands.link;
+        let spared = |class: Option<String>| match class {
+            Some(class) if is_among(&self.denied, &class) => {
+                let text = format!("windows of {class} get no input");
+                Err(DesktopError::new(Code::Denied, text))
+            }
+            Some(_) | None => Ok(()),
+        };
+        match action {
+            Action::MouseClick { .. } | Action::MouseScroll { .. } => {
+                spared(windows::class_at(link, None)?)
+            }
+            Action::MouseClickAt { at, .. }
+            | Action::MouseDown { at, .. }
+            | Action::MouseUp { at, .. } => spared(windows::class_at(link, *at)?),
+            Action::MouseScrollAt { at, .. } => spared(windows::class_at(link, Some(*at))?),
+            Action::MouseDrag(drag) => {
+                drag.path.iter().try_for_each(|at| spared(windows::class_at(link, Some(*at))?))
+            }
+            Action::KeyboardInput { .. }
+            | Action::KeyboardType { .. }
+            | Action::KeyboardCommand { .. }
+            | Action::KeyCombo { .. }
+            | Action::HoldKey { .. }
+            | Action::KeyDown { .. } => spared(windows::class_in_focus(link)?),
+            Action::WindowFocus { id }
+            | Action::WindowMove { id, .. }
+            | Action::WindowClose { id } => spared(windows::class_of(link, *id)?),
+            // What only looks, moves or lets go does no harm, and a batch is asked about one by one.
+            Action::MouseMove { .. }
+            | Action::MouseMoveBy { .. }
+            | Action::KeyUp { .. }
+            | Action::Wait(_)
+            | Action::GetMousePosition
+            | Action::Screenshot(_)
+            | Action::Zoom(_)
+            | Action::ScreenInfo
+            | Action::WindowList
+            | Action::ClipboardGet
+            | Action::ClipboardSet { .. }
+            | Action::Batch { .. }
+            | Action::ReleaseAll => Ok(()),
+        }
+    }
+
+    fn batch(
+        &mut self,
+        actions: &[Action],
+        stop_on_error: bool,
+        stop: &Stop,
+    ) -> Result<Outcome, DesktopError> {
+        let mut results = Vec::new();
+        for action in actions {
+            let result = self.act(action, stop).map_err(|error| action.failed(error));
+            if let Err(error) = &result {
+                // What stops one of them stops all.
+                if matches!(error.code, Code::Cancelled | Code::Paused) {
+                    return Err(error.clone());
+                }
+                results.push(result);
+                if stop_on_error {
+                    break;
+                }
+                continue;
+            }
+            results.push(result);
+        }
+        Ok(Outcome::Batch(results))
+    }
+
+    fn button_down(&mut self, button: Button, at: Option<Point>) -> Result<(), DesktopError> {
+        self.hands.go(at)?;
+        if self.hands.buttons.contains(&button) {
+            let text = format!("the {} button is down already", button.name());
+            return Err(DesktopError::bad(text));
+        }
+        self.hands.hold_button(button)
+    }
+
+    fn button_up(&mut self, button: Button, at: Option<Point>) -> Result<(), DesktopError> {
+        if !self.hands.buttons.contains(&button) {
+            return Err(DesktopError::bad(format!("the {} button is not down", button.name())));
+        }
+        self.hands.go(at)?;
+        self.hands.let_go_button(button)
+    }
+
+    fn key_down(&mut self, keys: &Chords) -> Result<(), DesktopError> {
+        let chord = keys.chords.first().ok_or_else(|| DesktopError::bad("name a key"))?;
+        let codes = self.hands.codes(chord)?;
+        self.hands.hold(&codes)?;
+        self.names.retain(|(name, _)| *name != keys.spoken);
+        self.names.push((keys.spoken.clone(), codes));
+        Ok(())
+    }
+
+    fn key_up(&mut self, keys: &Chords) -> Result<(), DesktopError> {
+        let chord = keys.chords.first().ok_or_else(|| DesktopError::bad("name a key"))?;
+        let codes = self.hands.codes(chord)?;
+        if !codes.iter().any(|code| self.hands.keys.contains(code)) {
+            return Err(DesktopError::bad(format!("{} is not down", keys.spoken)));
+        }
+        self.hands.let_go(&codes)?;
+        self.names.retain(|(_, held)| *held != codes);
+        Ok(())
+    }
+
+    /// A picture once nothing moves any more, or the time is over.
+    fn settled(
+        &mut self,
+        after: &After,
+        stop: &Stop,
+    ) -> Result<kernel::desktop::Frame, DesktopError> {
+        let until = Instant::now() + Duration::from_millis(after.settle_ms.into());
+        let area = self.eyes.area(&after.shot)?;
+        self.at_rest(area, until, stop)?;
+        self.eyes.picture(&after.shot)
+    }
+
+    fn still(&mut self, timeout: f64, stop: &Stop) -> Result<(), DesktopError> {
+        let until = Instant::now() + seconds(timeout)?;
+        let area = self.eyes.area(&Shot::default())?;
+        if self.at_rest(area, until, stop)? {
+            return Ok(());
+        }
+        Err(DesktopError::failed("the screen did not come to rest"))
+    }
+
+    /// Whether two looks showed the same before the time was over.
+    fn at_rest(&mut self, area: Rect, until: Instant, stop: &Stop) -> Result<bool, DesktopError> {
+        let mut before = self.eyes.pixels(area)?;
+        while Instant::now() < until {
+            stop.rest_until((Instant::now() + LOOKS).min(until))?;
+            let now = self.eyes.pixels(area)?;
+            if now == before {
+                return Ok(true);
+            }
+            before = now;
+        }
+        Ok(false)
+    }
+
+    /// After an order that was not done to its end: nothing of it stays pressed.
+    pub fn calm(&mut self) {
+        if let Err(error) = self.hands.release_all() {
+            tracing::warn!(%error, "cannot let go of what was pressed");
+        }
+        self.names.clear();
+    }
+
+    pub fn leave(mut self) {
+        self.calm();
+        self.hands.ears.close();
+    }
+
+    pub fn is_alive(&self) -> bool {
+        self.hands.link.is_alive()
+    }
+
+    pub fn is_holding(&self) -> bool {
+        !self.hands.keys.is_empty() || !self.hands.buttons.is_empty()
+    }
+
+    /// Keys and buttons that are down, by name.
+    pub fn held(&self) -> (Vec<String>, Vec<String>) {
+        let keys = self.names.iter().map(|(name, _)| name.clone()).collect();
+        let buttons = self.hands.buttons.iter().map(|it| it.name().to_owned()).collect();
+        (keys, buttons)
+    }
+}
+
+fn about(what: &str, pane: &Pane) -> Outcome {
+    Outcome::said(format!("{what} window {}", pane.title))
+}
+
+fn seconds(seconds: f64) -> Result<Duration, DesktopError> {
+    Duration::try_from_secs_f64(seconds.max(0.0)).map_err(|_| DesktopError::bad("that is too long"))
+}
+
+/// Whether a program is listed, by its whole name or how it begins.
+fn is_among(listed: &[String], class: &str) -> bool {
+    let class = class.to_lowercase();
+    listed.iter().map(|it| it.to_lowercase()).any(|it| match it.strip_suffix('*') {
+        Some(beginning) => class.starts_with(beginning),
+        None => class == it,
+    })
+}

@@ -1,0 +1,134 @@
+//! Keys by their names, alone and together.
+
+use std::time::Duration;
+
+use kernel::desktop::{Action, Chords, Code, Desktop as _, DesktopError};
+
+use crate::{
+    stage::Stage,
+    witness::{Seen, Witness},
+};
+
+fn command(name: &str) -> Action {
+    Action::KeyboardCommand { keys: Chords::parse(name).unwrap() }
+}
+
+#[tokio::test]
+async fn every_key_is_pressed_by_its_name() {
+    let stage = Stage::set();
+    let witness = Witness::at(&stage.display, (0, 0, 100, 100));
+    for (name, symbol) in [
+        ("return", 0xff0d),
+        ("Enter", 0xff0d),
+        ("tab", 0xff09),
+        ("escape", 0xff1b),
+        ("space", 0x20),
+        ("backspace", 0xff08),
+        ("delete", 0xffff),
+        ("insert", 0xff63),
+        ("up", 0xff52),
+        ("arrow_down", 0xff54),
+        ("left", 0xff51),
+        ("right", 0xff53),
+        ("home", 0xff50),
+        ("end", 0xff57),
+        ("page_up", 0xff55),
+        ("PageDown", 0xff56),
+        ("F1", 0xffbe),
+        ("f12", 0xffc9),
+        ("shift", 0xffe1),
+        ("shift_r", 0xffe2),
+        ("control", 0xffe3),
+        ("ctrl_r", 0xffe4),
+        ("alt", 0xffe9),
+        ("command", 0xffeb),
+        ("num_lock", 0xff7f),
+        ("scroll_lock", 0xff14),
+        ("print", 0xff61),
+        ("pause", 0xff13),
+        ("menu", 0xff67),
+        ("volume_up", 0x1008_ff13),
+        ("next_track", 0x1008_ff17),
+        ("a", 0x61),
+        ("A", 0x41),
+        ("+", 0x2b),
+        ("plus", 0x2b),
+    ] {
+        assert_eq!(stage.done(command(name)).await, format!("Executed keyboard command: {name}"));
+        let seen = witness.seen();
+        let pressed = |seen: &&Seen| matches!(seen, Seen::KeyDown(it) if *it == symbol);
+        assert_eq!(seen.iter().filter(pressed).count(), 1, "{name}: {seen:x?}");
+        assert_eq!(witness.held().0, [0u8; 0], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn keys_that_the_keyboard_lacks_are_lent_one() {
+    let stage = Stage::set();
+    let witness = Witness::at(&stage.display, (0, 0, 100, 100));
+    let before = witness.keymap();
+    for name in ["F13", "f24", "alt_r", "altgr", "help", "kp_5"] {
+        stage.done(command(name)).await;
+        let seen = witness.seen();
+        let pressed = seen.iter().filter(|seen| matches!(seen, Seen::KeyDown(_))).count();
+        assert!(pressed >= 1, "{name}: {seen:x?}");
+        assert_eq!(witness.keymap(), before, "{name}");
+        assert_eq!(witness.held().0, [0u8; 0], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn combinations_are_pressed_in_order_and_released_in_reverse() {
+    let stage = Stage::set();
+    let witness = Witness::at(&stage.display, (0, 0, 100, 100));
+    let (control, shift, alt) = (0xffe3, 0xffe1, 0xffe9);
+    for (spoken, keys) in [
+        ("ctrl+shift+t", vec![control, shift, 0x54]),
+        ("alt+F4", vec![alt, 0xffc1]),
+        ("ctrl++", vec![control, shift, 0x2b]),
+        ("ctrl+a", vec![control, 0x61]),
+    ] {
+        let keys_of = Chords::parse(spoken).unwrap();
+        let said = stage.done(Action::KeyCombo { keys: keys_of, repeat: 1 }).await;
+        assert_eq!(said, format!("Pressed {spoken}"));
+        let mut expected: Vec<Seen> = keys.iter().map(|key| Seen::KeyDown(*key)).collect();
+        expected.extend(keys.iter().rev().map(|key| Seen::KeyUp(*key)));
+        assert_eq!(witness.touched(), expected, "{spoken}");
+        assert_eq!(witness.held(), (vec![], 0));
+    }
+    for spoken in ["ctrl+alt+escape", "ctrl+alt+return", "alt+ctrl+shift+esc"] {
+        let error = stage.act(command(spoken)).await.unwrap_err();
+        assert_eq!(error.code, Code::Denied);
+    }
+    assert_eq!(witness.seen(), []);
+    let unknown = DesktopError::from(Chords::parse("page_upp").unwrap_err());
+    assert_eq!(unknown.code, Code::UnknownKey);
+}
+
+#[tokio::test]
+async fn a_key_is_held_for_as_long_as_was_asked_and_let_go_when_that_is_cancelled() {
+    let stage = Stage::set();
+    let witness = Witness::at(&stage.display, (0, 0, 100, 100));
+    let keys = || Chords::parse("shift").unwrap();
+    let held = stage.done(Action::HoldKey { keys: keys(), duration: 0.1 }).await;
+    assert_eq!(held, "Held shift for 0.1 s");
+    assert_eq!(witness.touched(), [Seen::KeyDown(0xffe1), Seen::KeyUp(0xffe1)]);
+    let long = stage.act(Action::HoldKey { keys: keys(), duration: 60.0 });
+    let cancel = async {
+        while witness.held().0.is_empty() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        stage.local.cancel(None).await
+    };
+    let (long, cancelled) = futures::join!(long, cancel);
+    assert_eq!((long, cancelled), (Err(DesktopError::cancelled()), Ok(1)));
+    assert_eq!(witness.held(), (vec![], 0));
+    let down = || Action::KeyDown { key: keys() };
+    stage.done(down()).await;
+    assert_eq!(witness.held().0, [witness.code(0xffe1)]);
+    assert_eq!(stage.local.states().borrow().keys, ["shift"]);
+    stage.done(Action::KeyUp { key: keys() }).await;
+    assert_eq!(witness.held(), (vec![], 0));
+    let error = stage.act(Action::KeyUp { key: keys() }).await.unwrap_err();
+    assert_eq!(error.text, "Key up failed: shift is not down");
+}

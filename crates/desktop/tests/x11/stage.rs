@@ -1,0 +1,150 @@
+//! A display that nobody sees, and what happens on it.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::mpsc::{Receiver, channel},
+    thread,
+    time::Duration,
+};
+
+use desktop::{Local, Settings};
+use kernel::desktop::{Action, Desktop as _, DesktopError, Done, Outcome, Pane};
+use tempfile::TempDir;
+
+/// How long anything may take before a test gives up.
+pub const PATIENCE: Duration = Duration::from_mins(1);
+
+pub struct Stage {
+    server: Child,
+    pub display: String,
+    pub local: Local,
+    pub folder: TempDir,
+}
+
+impl Stage {
+    pub fn set() -> Self {
+        Self::sized("1920x1080x24")
+    }
+
+    pub fn sized(screen: &str) -> Self {
+        let mut server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", screen, "-nolisten", "tcp", "-noreset"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("these tests need Xvfb, `make display`: {error}"));
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let display = format!(":{}", line.trim());
+        let folder = TempDir::new().unwrap();
+        let local = Local::new(settings(&display, folder.path().join("desktop.json")));
+        Self { server, display, local, folder }
+    }
+
+    pub async fn act(&self, action: Action) -> Result<Outcome, DesktopError> {
+        self.local.act(action.into()).await
+    }
+
+    /// What was answered to something that was done.
+    pub async fn done(&self, action: Action) -> String {
+        match self.act(action).await.unwrap() {
+            Outcome::Done(Done { message, .. }) => message,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn windows(&self) -> Vec<Pane> {
+        match self.act(Action::WindowList).await.unwrap() {
+            Outcome::Windows(windows) => windows,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub fn layout(&self, layout: &str) {
+        let mut command = Command::new("setxkbmap");
+        command.args(["-display", &self.display, "-layout", layout]);
+        assert!(command.status().unwrap().success());
+    }
+
+    /// A terminal in focus, and everything that is typed into it.
+    pub async fn terminal(&self) -> Terminal {
+        let pipe = self.folder.path().join("typed");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let script = "exec 3>\"$0\"; stty raw -echo; printf R >&3; exec cat >&3";
+        let program = Command::new("xterm")
+            .args(["-display", &self.display, "-u8", "-geometry", "80x24+100+100"])
+            .args(["-e", "sh", "-c", script])
+            .arg(&pipe)
+            .env("LC_ALL", "C.UTF-8")
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("these tests need xterm, `make display`: {error}"));
+        let mut terminal = Terminal { program, typed: listen(pipe) };
+        assert_eq!(terminal.read(1), "R");
+        let id = self.window("XTerm").await.id;
+        self.done(Action::WindowFocus { id }).await;
+        terminal
+    }
+
+    /// Returns when a program shows a window.
+    pub async fn window(&self, class: &str) -> Pane {
+        let found = async {
+            loop {
+                let found = self.windows().await.into_iter().find(|pane| pane.class == class);
+                if let Some(found) = found {
+                    return found;
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, found).await.unwrap()
+    }
+}
+
+pub fn settings(display: &str, journal: PathBuf) -> Settings {
+    Settings { display: Some(display.to_owned()), journal: Some(journal), ..Settings::default() }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.server.kill().ok();
+        self.server.wait().ok();
+    }
+}
+
+pub struct Terminal {
+    program: Child,
+    typed: Receiver<u8>,
+}
+
+impl Terminal {
+    /// The next so many bytes that were typed, as soon as there are so many.
+    pub fn read(&mut self, bytes: usize) -> String {
+        let read: Vec<u8> =
+            (0..bytes).map_while(|_| self.typed.recv_timeout(PATIENCE).ok()).collect();
+        String::from_utf8_lossy(&read).into_owned()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.program.kill().ok();
+        self.program.wait().ok();
+    }
+}
+
+fn listen(pipe: PathBuf) -> Receiver<u8> {
+    let (heard, typed) = channel();
+    thread::spawn(move || {
+        let file = BufReader::new(std::fs::File::open(pipe).unwrap());
+        for byte in file.bytes().map_while(Result::ok) {
+            if heard.send(byte).is_err() {
+                return;
+            }
+        }
+    });
+    typed
+}

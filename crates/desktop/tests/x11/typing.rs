@@ -1,0 +1,136 @@
+//! Text arrives exactly, whatever the layout of the keyboard and the state of its locks.
+
+use kernel::desktop::{Action, Code, Method, Outcome};
+use x11rb::protocol::xkb::Group;
+
+use crate::{
+    stage::{Stage, Terminal},
+    witness::{Seen, Witness},
+};
+
+/// What the reference lists, and the two that it forgot.
+const PRINTABLE: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789\
+    !@#$%^&*()-_=+[]{};:'\",.<>/?|\\ `~";
+const RUNS: usize = 100;
+
+async fn type_exactly(stage: &Stage, terminal: &mut Terminal, text: &str) {
+    let said = stage.done(Action::KeyboardInput { text: text.to_owned() }).await;
+    assert_eq!(said, format!("Typed: {text}"));
+    assert_eq!(terminal.read(text.len()), text);
+}
+
+#[tokio::test]
+async fn every_printable_character_arrives_on_an_american_keyboard() {
+    let stage = Stage::set();
+    let mut terminal = stage.terminal().await;
+    for _ in 0..RUNS {
+        type_exactly(&stage, &mut terminal, PRINTABLE).await;
+    }
+    let witness = Witness::at(&stage.display, (0, 0, 10, 10));
+    witness.lock(true, Group::M1);
+    stage.done(Action::WindowFocus { id: stage.window("XTerm").await.id }).await;
+    for _ in 0..RUNS {
+        type_exactly(&stage, &mut terminal, PRINTABLE).await;
+    }
+    assert_eq!(witness.locks(), (true, 0));
+    // Whatever is on the keyboard needs no other keyboard.
+    assert!(!witness.seen().contains(&Seen::Remapped));
+    assert_eq!(witness.held(), (vec![], 2));
+}
+
+#[tokio::test]
+async fn every_printable_character_arrives_on_a_german_keyboard() {
+    arrives_on("de", Group::M1).await;
+}
+
+#[tokio::test]
+async fn every_printable_character_arrives_on_a_french_keyboard() {
+    arrives_on("fr", Group::M1).await;
+}
+
+#[tokio::test]
+async fn every_printable_character_arrives_while_a_russian_group_is_in_use() {
+    arrives_on("us,ru", Group::M2).await;
+}
+
+async fn arrives_on(layout: &str, group: Group) {
+    let stage = Stage::set();
+    let witness = Witness::at(&stage.display, (0, 0, 10, 10));
+    stage.layout(layout);
+    let mut terminal = stage.terminal().await;
+    for caps in [false, true] {
+        witness.lock(caps, group);
+        for _ in 0..RUNS / 4 {
+            type_exactly(&stage, &mut terminal, PRINTABLE).await;
+        }
+        assert_eq!(witness.locks(), (caps, u8::from(group)));
+    }
+}
+
+#[tokio::test]
+async fn text_of_any_script_arrives_and_the_clipboard_is_as_before() {
+    let stage = Stage::set();
+    let mut terminal = stage.terminal().await;
+    stage.done(Action::ClipboardSet { text: "kept".into() }).await;
+    let many: String = (0x4e00..0x4e00 + 200).filter_map(char::from_u32).collect();
+    for text in ["é à ü ß ñ €", "漢字かな한글", "שלום مرحبا", "👩‍👩‍👧‍👦 e\u{301}", &many]
+    {
+        for _ in 0..10 {
+            type_exactly(&stage, &mut terminal, text).await;
+        }
+    }
+    let clipboard = stage.act(Action::ClipboardGet).await;
+    assert_eq!(clipboard, Ok(Outcome::Clipboard { text: Some("kept".into()) }));
+}
+
+#[tokio::test]
+async fn ends_of_lines_are_one_key_and_a_layout_may_change_between_texts() {
+    let stage = Stage::set();
+    let mut terminal = stage.terminal().await;
+    let text = "a\nb\r\nc\rd\te\\n".to_owned();
+    stage.done(Action::KeyboardInput { text }).await;
+    assert_eq!(terminal.read(11), "a\rb\rc\rd\te\\n");
+    for layout in ["de", "us", "fr"] {
+        stage.layout(layout);
+        type_exactly(&stage, &mut terminal, "qwertz azerty ;:/").await;
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_typed_whole_is_not_begun() {
+    let stage = Stage::set();
+    let witness = Witness::at(&stage.display, (0, 0, 100, 100));
+    for (text, complaint) in [
+        ("ab\0".to_owned(), "the control character U+0000 cannot be typed"),
+        ("x\u{1b}[A".to_owned(), "the control character U+001B cannot be typed"),
+        ("a".repeat(20_001), "the text has 20001 characters; at most 20000 are typed"),
+    ] {
+        let error = stage.act(Action::KeyboardInput { text }).await.unwrap_err();
+        assert_eq!(error.text, format!("Keyboard input failed: {complaint}"));
+        assert_eq!(error.code, Code::TextUnsupported);
+    }
+    assert_eq!(witness.seen(), []);
+    assert_eq!(stage.done(Action::KeyboardInput { text: String::new() }).await, "Typed: ");
+    assert_eq!(witness.seen(), []);
+}
+
+#[tokio::test]
+async fn keys_are_lent_what_they_lack_where_nobody_pastes() {
+    let stage = Stage::set();
+    let witness = Witness::at(&stage.display, (0, 0, 100, 100));
+    let before = witness.keymap();
+    let text = "漢é".to_owned();
+    let action = Action::KeyboardType { text, method: Method::Keys, secret: true, delay_ms: 0 };
+    assert_eq!(stage.done(action).await, "Typed 2 characters");
+    let codes: Vec<Seen> = witness.seen();
+    // The meaning is gone by the time the witness looks, but the keys were pressed.
+    let pressed = codes.iter().filter(|seen| matches!(seen, Seen::KeyDown(_))).count();
+    assert_eq!(pressed, 2, "{codes:?}");
+    assert_eq!(witness.keymap(), before);
+    assert_eq!(witness.held(), (vec![], 0));
+    let text = "x".to_owned();
+    let action = Action::KeyboardType { text, method: Method::Paste, secret: false, delay_ms: 0 };
+    let error = stage.act(action).await.unwrap_err();
+    let expected = "Keyboard input failed: the window in focus did not take the paste";
+    assert_eq!(error.text, expected);
+}

@@ -1,0 +1,63 @@
+//! The door for devices and viewers, which look alike until they show what they bring.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    http::request::Parts,
+    response::{IntoResponse as _, Response},
+};
+
+use super::{connection::Connection, passes::Bearer, viewer::Viewer};
+use crate::{
+    App, auth,
+    caco::upgrade::{self, Upgrade},
+    error::ApiError,
+};
+
+pub async fn connect(State(app): State<Arc<App>>, upgrade: Upgrade, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let bearer = match bearer(&app, &parts).await {
+        Ok(bearer) => bearer,
+        Err(error) => return error.into_response(),
+    };
+    let watches = match auth::query(&parts.uri, "device") {
+        None | Some("desktop") => false,
+        Some("web-viewer") => true,
+        Some(_) => {
+            let message =
+                "device must be desktop, which is also what is meant without it, or web-viewer";
+            return ApiError::bad_request(message).into_response();
+        }
+    };
+    let request = Request::from_parts(parts, body);
+    match (&bearer, watches) {
+        (Bearer::Owner | Bearer::Viewer, true) => {
+            upgrade::open(app, upgrade, &request, |app| Viewer::new(app.hub.devices().news()))
+        }
+        (Bearer::Owner | Bearer::Device(_), false) => {
+            upgrade::open(app, upgrade, &request, |app| Connection::new(app.hub.clone(), bearer))
+        }
+        (Bearer::Viewer, false) => {
+            ApiError::forbidden("this key is for watching: connect with ?device=web-viewer")
+                .into_response()
+        }
+        (Bearer::Device(_), true) => {
+            ApiError::forbidden("this key is for a device, which may not watch").into_response()
+        }
+    }
+}
+
+/// Whoever brings nothing that we know is told no more than that.
+async fn bearer(app: &Arc<App>, parts: &Parts) -> Result<Bearer, ApiError> {
+    app.hub.passes.load().await?;
+    if app.access.is_owner(parts) {
+        return Ok(Bearer::Owner);
+    }
+    let presented = auth::bearer(&parts.headers).or_else(|| auth::query(&parts.uri, "token"));
+    let known = match presented {
+        Some(presented) => app.hub.passes.bearer(presented).await?,
+        None => None,
+    };
+    known.ok_or_else(|| ApiError::unauthorized().saying("unauthorized"))
+}

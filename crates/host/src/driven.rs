@@ -1,0 +1,179 @@
+//! `megaron desktop`: obeys a hub until it is told to stop, and keeps the list of devices of our own.
+
+use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
+
+use anyhow::Context as _;
+use kernel::ports::Clock;
+use serde_json::Value;
+
+use crate::{
+    ask,
+    asked::plain,
+    cli::{DesktopAction, DesktopArgs, LogFormat},
+    clock::SystemClock,
+    config, inbox, logs,
+    stops::Stops,
+    wire::{self, Address, Engine, Event, Identity, Leave, Link},
+};
+
+/// The longest time that can be asked for.
+const LONGEST: Duration = Duration::from_hours(8);
+
+pub async fn run(args: DesktopArgs) -> anyhow::Result<ExitCode> {
+    let data_dir = config::data_dir(&args.home)?;
+    match args.action.clone() {
+        Some(action) => manage(action, &data_dir).await,
+        None => obey(args, &data_dir).await,
+    }
+}
+
+async fn manage(action: DesktopAction, data_dir: &Path) -> anyhow::Result<ExitCode> {
+    let client = inbox::client(data_dir, None).await?;
+    match action {
+        DesktopAction::List => print!("{}", list(&client.desktops().await?)),
+        DesktopAction::Add { name, viewer } => {
+            let key = client.add_device(&name, if viewer { "viewer" } else { "device" }).await?;
+            println!("{key}");
+            eprintln!("This is the key of `{name}`. It is not shown again.");
+        }
+        DesktopAction::Forget { name } => {
+            client.forget_device(&name).await?;
+            eprintln!("`{name}` is forgotten.");
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(devices: &Value) -> String {
+    let devices = devices["devices"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if devices.is_empty() {
+        return "there are no devices; `megaron desktop add NAME` makes a key for one\n".to_owned();
+    }
+    devices.iter().map(line).collect()
+}
+
+fn line(device: &Value) -> String {
+    let name = device["name"].as_str().map(plain).unwrap_or_default();
+    let standing = &device["standing"];
+    let stands = match (&device["scope"], standing) {
+        (Value::String(scope), Value::Null) if scope == "viewer" => "watches".to_owned(),
+        (_, Value::Null) => "not connected".to_owned(),
+        (_, standing) => {
+            let backend = standing["backend"].as_str().map(plain).unwrap_or_default();
+            let armed = if standing["armed"] == true { "armed" } else { "not armed" };
+            let paused =
+                standing["paused"].as_str().map(|why| format!(", paused ({})", plain(why)));
+            format!("connected {backend}, {armed}{}", paused.unwrap_or_default())
+        }
+    };
+    format!("{name:20}  {stands}\n")
+}
+
+async fn obey(args: DesktopArgs, data_dir: &Path) -> anyhow::Result<ExitCode> {
+    logs::begin(LogFormat::Text, "warn")?;
+    let mut stops = Stops::listen().context("cannot listen for signals")?;
+    let url = args.connect.context("say which hub: --connect ws://HOST/connect")?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let until = args.arm.as_deref().map(window).transpose()?;
+    let until = until.map(|window| clock.now() + window);
+    let mut address = Address::new(&url, args.token, args.insecure)?;
+    // Our own key is nobody else's business.
+    if address.key().is_none() && address.is_here() {
+        address = address.with_key(ask::key(data_dir)?);
+    }
+    let host = address.host();
+    let identity = Identity {
+        app: concat!("megaron/", env!("CARGO_PKG_VERSION")).to_owned(),
+        device: args.name.unwrap_or_else(own_name),
+        instance: clock.id().to_string(),
+    };
+    let leave = Leave { until, view_only: args.view_only };
+    let engine = Engine::new(wire::own_desktop(data_dir)?, clock.clone(), leave);
+    let mut link = Link::new(address, identity, engine, clock);
+    let ended = tokio::select! {
+        ended = link.run(|event| tell(&host, &event)) => Some(ended),
+        () = stops.next() => None,
+    };
+    match ended {
+        None => {
+            link.close().await;
+            Ok(ExitCode::SUCCESS)
+        }
+        // Its cause is said in the same words.
+        Some(Err(error)) => Err(anyhow::Error::msg(error.to_string())),
+        Some(Ok(never)) => match never {},
+    }
+}
+
+fn tell(host: &str, event: &Event) {
+    match event {
+        Event::Connected => eprintln!("connected to {host}"),
+        Event::Greeted { device, open } => {
+            if let Some(device) = device {
+                eprintln!("this device is called {} there", plain(device));
+            }
+            if !open {
+                eprintln!(
+                    "this hub asks nobody, and gets nothing: --arm 15m lets it act for a while"
+                );
+            }
+        }
+        Event::Lost { why, wait } => {
+            eprintln!("{}; trying again in {:.1} s", plain(why), wait.as_secs_f64());
+        }
+    }
+}
+
+/// `90`, `90s`, `15m`, `2h`.
+fn window(text: &str) -> anyhow::Result<Duration> {
+    let (digits, unit) = match text.strip_suffix(['s', 'm', 'h']) {
+        Some(digits) => (digits, &text[digits.len()..]),
+        None => (text, "s"),
+    };
+    let seconds = match unit {
+        "h" => 3600,
+        "m" => 60,
+        _ => 1,
+    };
+    let window = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(seconds));
+    let window = window.map(Duration::from_secs).filter(|it| !it.is_zero() && *it <= LONGEST);
+    window.with_context(|| format!("--arm must be like 15m or 2h, and at most 8h, not `{text}`"))
+}
+
+/// What this machine calls itself, as far as it can be the name of a device.
+fn own_name() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name: String = name.chars().filter(|c| plain(*c)).take(64).collect();
+    if name.starts_with(|c: char| c.is_ascii_alphanumeric()) { name } else { "desktop".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_window_is_given_in_seconds_minutes_or_hours() {
+        for (text, seconds) in [("90", 90), ("90s", 90), ("15m", 900), ("8h", 28_800)] {
+            assert_eq!(window(text).unwrap(), Duration::from_secs(seconds), "{text}");
+        }
+        for text in ["", "m", "0", "9h", "-5m", "1.5h", "15 m", "18446744073709551615h", "5d"] {
+            assert!(window(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn devices_are_listed_one_by_line() {
+        let devices = json!({ "devices": [
+            { "name": "studio", "scope": "device",
+              "standing": { "backend": "x11", "armed": true, "paused": "human" } },
+            { "name": "den", "scope": "device" },
+            { "name": "wall", "scope": "viewer" },
+        ] });
+        let lines = "studio                connected x11, armed, paused (human)\n\
+                     den                   not connected\nwall                  watches\n";
+        assert_eq!(list(&devices), lines);
+    }
+}

@@ -1,0 +1,154 @@
+//! Desktops from the terminal: keys for those that connect, and this machine's own for a hub.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Child, Command, Stdio},
+};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::home::{Home, Process, Ran, Server};
+
+/// A display that nobody sees.
+struct Display {
+    server: Child,
+    name: String,
+}
+
+impl Display {
+    fn open() -> Self {
+        let mut server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp", "-noreset"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { server, name: format!(":{}", line.trim()) }
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        self.server.kill().ok();
+        self.server.wait().ok();
+    }
+}
+
+struct House {
+    home: Home,
+    display: Display,
+    key: String,
+}
+
+impl House {
+    fn device(&self, server: &Server, token: &str) -> Command {
+        let url = format!("ws://{}/connect", server.addr);
+        let mut command = self.home.command(&["desktop", "--connect", &url, "--token", token]);
+        command.env("DISPLAY", &self.display.name);
+        command
+    }
+
+    fn connected(&self, server: &Server, token: &str) -> Process {
+        let mut device = Process::start(self.device(server, token));
+        device.remark("this device is called studio there");
+        device
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "`json!` reads best without a `&`")]
+    fn post(&self, server: &Server, path: &str, body: Value) -> (u16, Value) {
+        server.ask("POST", path, &self.key, Some(&body))
+    }
+
+    /// Where the pointer is after it was moved there, or why it is not.
+    fn moved(&self, server: &Server, x: u32, y: u32) -> (u16, Value) {
+        let wish = json!({ "type": "mouse_move", "x": x, "y": y, "duration": 0 });
+        let (status, answer) = self.post(server, "/api/command", wish);
+        let message = if status == 200 { &answer["message"] } else { &answer["error"] };
+        (status, message.clone())
+    }
+
+    fn arm(&self, server: &Server) {
+        assert_eq!(self.post(server, "/api/desktop/arm", json!({ "device": "studio" })).0, 200);
+    }
+}
+
+#[test]
+fn a_device_and_its_hub_survive_the_death_of_the_other() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let key = home.run(&["key"]).out.trim().to_owned();
+    let token = home.run(&["desktop", "add", "studio"]).out.trim().to_owned();
+    let house = House { home, display: Display::open(), key };
+    let refused = Ran::of(house.device(&server, "mgd_wrong").output().unwrap());
+    let line = format!("megaron: key refused by {}\n", server.addr);
+    assert_eq!((refused.code, refused.err), (Some(1), line));
+
+    let device = house.connected(&server, &token);
+    assert_eq!(house.moved(&server, 10, 20), (409, json!("Desktop control is not armed")));
+    house.arm(&server);
+    assert_eq!(house.moved(&server, 10, 20), (200, json!("Moved mouse to (10, 20)")));
+    device.signal(Signal::KILL);
+    device.wait();
+    while house.home.run(&["desktop", "list"]).out.contains("connected x11") {}
+    assert_eq!(house.moved(&server, 30, 40), (503, json!("No client connected")));
+
+    let mut device = house.connected(&server, &token);
+    assert_eq!(house.moved(&server, 30, 40), (200, json!("Moved mouse to (30, 40)")));
+    let addr = server.addr.clone();
+    server.process.signal(Signal::KILL);
+    server.process.wait();
+    device.remark("trying again in ");
+    let server = house.home.serve(&["--listen", &addr]);
+    device.remark("this device is called studio there");
+    // Whatever was allowed died with the hub.
+    assert_eq!(house.moved(&server, 50, 60), (409, json!("Desktop control is not armed")));
+    house.arm(&server);
+    assert_eq!(house.moved(&server, 50, 60), (200, json!("Moved mouse to (50, 60)")));
+    device.signal(Signal::TERM);
+    assert_eq!(device.wait().code, Some(0));
+}
+
+#[test]
+fn devices_are_added_listed_and_forgotten() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let added = home.run(&["desktop", "add", "studio"]);
+    assert!(added.code == Some(0) && added.out.starts_with("mgd_"), "{added:?}");
+    let key = added.out.trim();
+    assert_eq!(server.ask("GET", "/api/sessions", key, None).0, 401);
+    assert_eq!(home.run(&["desktop", "add", "wall", "--viewer"]).code, Some(0));
+    let listed = home.run(&["desktop", "list"]).out;
+    assert_eq!(listed, "studio                not connected\nwall                  watches\n");
+    let twice = home.run(&["desktop", "add", "studio"]);
+    assert_eq!(twice.code, Some(1), "{twice:?}");
+    assert!(twice.err.contains("there is a key for that name already"), "{twice:?}");
+    assert_eq!(home.run(&["desktop", "forget", "studio"]).code, Some(0));
+    for name in ["studio", "../x"] {
+        let gone = home.run(&["desktop", "forget", name]);
+        assert_eq!(gone.err, format!("megaron: Device not found: {name}\n"));
+    }
+}
+
+#[test]
+fn what_cannot_be_driven_or_reached_is_said_in_one_line() {
+    let home = Home::new();
+    for (args, words) in [
+        (&["desktop"][..], "say which hub: --connect ws://HOST/connect"),
+        (
+            &["desktop", "--connect", "http://127.0.0.1:1"],
+            "begins with ws:// or wss://, not http://",
+        ),
+        (&["desktop", "--connect", "ws://hub.example/connect"], "use wss://, or say --insecure"),
+        (&["desktop", "--connect", "ws://127.0.0.1:1", "--arm", "9h"], "at most 8h, not `9h`"),
+        (&["desktop", "--connect", "ws://127.0.0.1:1/connect", "--token", "x"], "no display"),
+    ] {
+        let ran = home.run(args);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{ran:?}");
+        assert!(ran.err.starts_with("megaron: ") && ran.err.contains(words), "{ran:?}");
+        assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
+    }
+}

@@ -1,0 +1,200 @@
+//! Which devices there are, who may drive them, and what becomes of those who may not.
+
+#![expect(clippy::unwrap_used, reason = "all of it is a test")]
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use futures::{FutureExt as _, future::BoxFuture};
+use jiff::SignedDuration;
+use kernel::{
+    desktop::{
+        Action, Arming, Button, Class, Code, Desktop, DesktopError, Info, Method, News, Order,
+        Outcome, Pause, Point, State, Who,
+    },
+    host::{Host, Settings},
+    toolbox::Caller,
+    update::SessionId,
+};
+use testkit::World;
+use tokio::sync::watch;
+
+/// Does nothing, and counts how often.
+#[derive(Default)]
+struct Pretended {
+    done: Mutex<Vec<Action>>,
+    states: watch::Sender<State>,
+}
+
+impl Desktop for Pretended {
+    fn info(&self) -> BoxFuture<'_, Result<Info, DesktopError>> {
+        async { Err(DesktopError::no_client()) }.boxed()
+    }
+
+    fn act(&self, order: Order) -> BoxFuture<'_, Result<Outcome, DesktopError>> {
+        self.done.lock().unwrap().push(order.action.clone());
+        async move { Ok(Outcome::said(order.action.done(None))) }.boxed()
+    }
+
+    fn cancel(&self, _: Option<String>) -> BoxFuture<'_, Result<usize, DesktopError>> {
+        async { Ok(0) }.boxed()
+    }
+
+    fn hand_back(&self) -> BoxFuture<'_, Result<(), DesktopError>> {
+        self.states.send_modify(|state| state.paused = None);
+        async { Ok(()) }.boxed()
+    }
+
+    fn states(&self) -> watch::Receiver<State> {
+        self.states.subscribe()
+    }
+}
+
+struct Home {
+    world: World,
+    host: Arc<Host>,
+    session: SessionId,
+}
+
+impl Home {
+    async fn new() -> Self {
+        let world = World::new([]);
+        let host = Host::start(world.ports(), Settings::default()).await.unwrap();
+        let session = host.create("/".as_ref(), "test", "").await.unwrap();
+        Self { world, host, session }
+    }
+
+    fn arm(&self, device: &str, classes: &[Class], lasts: Duration) {
+        let until = self.host.ports.clock.now() + lasts;
+        let session = Some(self.session);
+        let device = device.to_owned();
+        self.host.devices.arm(Arming { device, session, classes: classes.into(), until });
+    }
+
+    async fn act(&self, device: &str, action: Action) -> Result<Outcome, DesktopError> {
+        let who = Who { session: Some(self.session), caller: Caller::Model };
+        self.host.devices.act(who, device, action.into()).await.1
+    }
+}
+
+fn click() -> Action {
+    Action::MouseClick { button: Button::Left }
+}
+
+#[tokio::test(start_paused = true)]
+async fn never_armed_expired_and_not_granted_are_three_refusals() {
+    let home = Home::new().await;
+    let desktop = Arc::new(Pretended::default());
+    let _stay = home.host.devices.join("studio", desktop.clone());
+    let never = DesktopError::new(Code::NotArmed, "Desktop control is not armed");
+    assert_eq!(home.act("studio", click()).await, Err(never));
+    home.arm("studio", &[Class::Look], Duration::from_mins(15));
+    let error = home.act("studio", click()).await.unwrap_err();
+    assert_eq!((error.code, error.text.as_str()), (Code::Denied, "Desktop control is not granted"));
+    home.arm("studio", &[Class::Point], Duration::from_mins(15));
+    home.act("studio", click()).await.unwrap();
+    let until = home.host.ports.clock.now() + Duration::from_mins(15);
+    home.world.clock.advance(SignedDuration::from_mins(15));
+    let expired = format!("Desktop control expired at {until}");
+    let expired = DesktopError::new(Code::NotArmed, expired);
+    assert_eq!(home.act("studio", click()).await, Err(expired));
+    assert_eq!(desktop.done.lock().unwrap().len(), 1);
+    home.arm("studio", &[Class::Point], Duration::from_hours(100));
+    let [arming] = home.host.devices.armings().try_into().unwrap();
+    assert_eq!(arming.until, home.host.ports.clock.now() + Duration::from_hours(8));
+}
+
+#[tokio::test]
+async fn a_device_is_picked_by_name_by_habit_or_because_it_is_the_only_one() {
+    let home = Home::new().await;
+    let devices = &home.host.devices;
+    let session = Some(home.session);
+    assert_eq!(devices.pick(None, session), Err(DesktopError::no_client()));
+    let _a = devices.join("a", Arc::new(Pretended::default()));
+    assert_eq!(devices.pick(None, session).as_deref(), Ok("a"));
+    let b = devices.join("b", Arc::new(Pretended::default()));
+    let error = devices.pick(None, session).unwrap_err();
+    assert_eq!(error.text, "Several devices: a, b; name one in \"device\"");
+    home.arm("b", &Class::ALL, Duration::from_mins(1));
+    home.act("b", click()).await.unwrap();
+    assert_eq!(devices.pick(None, session).as_deref(), Ok("b"));
+    assert_eq!(devices.pick(Some("a"), session).as_deref(), Ok("a"));
+    assert_eq!(devices.pick(Some("c"), session).unwrap_err().text, "No device is named c");
+    let newer = devices.join("b", Arc::new(Pretended::default()));
+    assert!(newer.is_current() && !b.is_current());
+    // The old one does not take the new one with it.
+    drop(b);
+    assert_eq!(devices.pick(Some("b"), session).as_deref(), Ok("b"));
+    drop(newer);
+    assert_eq!(devices.pick(None, session).as_deref(), Ok("a"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn too_much_at_once_is_refused_and_the_rest_takes_its_time() {
+    let home = Home::new().await;
+    let desktop = Arc::new(Pretended::default());
+    let _stay = home.host.devices.join("studio", desktop.clone());
+    home.arm("studio", &Class::ALL, Duration::from_mins(15));
+    let begun = tokio::time::Instant::now();
+    let results = futures::future::join_all((0..1000).map(|_| home.act("studio", click()))).await;
+    let done = results.iter().filter(|result| result.is_ok()).count();
+    assert_eq!(done, desktop.done.lock().unwrap().len());
+    assert!((60..=80).contains(&done), "{done}");
+    assert!(begun.elapsed() <= Duration::from_millis(1100));
+    let refused = results.into_iter().find_map(Result::err);
+    assert_eq!(refused, Some(DesktopError::rate_limited()));
+}
+
+#[tokio::test]
+async fn a_device_that_is_taken_over_is_left_alone_and_others_are_not() {
+    let home = Home::new().await;
+    let (a, b) = (Arc::new(Pretended::default()), Arc::new(Pretended::default()));
+    let devices = &home.host.devices;
+    let _stays = (devices.join("a", a.clone()), devices.join("b", b.clone()));
+    for device in ["a", "b"] {
+        home.arm(device, &Class::ALL, Duration::from_mins(15));
+    }
+    a.states.send_modify(|state| state.paused = Some(Pause::Human));
+    assert_eq!(home.act("a", click()).await, Err(DesktopError::paused()));
+    home.act("a", Action::ScreenInfo).await.unwrap();
+    home.act("b", click()).await.unwrap();
+    home.host.hand_back("a").await.unwrap();
+    home.act("a", click()).await.unwrap();
+    home.host.stop_desktop("b", Pause::Owner).await.unwrap();
+    assert_eq!(home.act("b", click()).await, Err(DesktopError::paused()));
+    assert_eq!(b.done.lock().unwrap().last(), Some(&Action::ReleaseAll));
+}
+
+#[tokio::test]
+async fn a_secret_is_told_to_the_device_and_nobody_else() {
+    let home = Home::new().await;
+    let desktop = Arc::new(Pretended::default());
+    let _stay = home.host.devices.join("studio", desktop.clone());
+    home.arm("studio", &Class::ALL, Duration::from_mins(15));
+    let mut news = home.host.devices.news();
+    let secret = |text: &str| Action::KeyboardType {
+        text: text.to_owned(),
+        method: Method::Auto,
+        secret: true,
+        delay_ms: 0,
+    };
+    let to = Point { x: 1, y: 2 };
+    let moved = Action::MouseMove { to, duration: 0.0 };
+    let actions = vec![moved, secret("correct horse")];
+    let batch = Action::Batch { actions, stop_on_error: true };
+    for action in [secret("hunter2"), batch, secret("hunter2\0")] {
+        let who = Who { session: Some(home.session), caller: Caller::Model };
+        home.host.drive(who, "studio", action.into()).await.1.ok();
+        let News::Acted(noted) = news.recv().await.unwrap() else { panic!() };
+        let told = format!("{noted:?}");
+        assert!(!told.contains("hunter2") && !told.contains("horse"), "{told}");
+        assert!(told.contains("[secret, "), "{told}");
+    }
+    let log = home.host.ports.log.read(home.session, kernel::update::Seq(0), 100).await.unwrap();
+    let log = serde_json::to_string(&log).unwrap();
+    assert!(log.contains("[secret, 7 chars]"), "{log}");
+    assert!(!log.contains("hunter2") && !log.contains("horse"), "{log}");
+    assert_eq!(desktop.done.lock().unwrap().len(), 2);
+}

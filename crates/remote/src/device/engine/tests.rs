@@ -1,0 +1,274 @@
+//! A device by its transcript: frames in, frames out.
+
+use kernel::desktop::{Button, Pause};
+use serde_json::json;
+use testkit::{FakeDesktop, ManualClock};
+
+use super::*;
+
+struct Device {
+    desktop: FakeDesktop,
+    engine: Engine,
+}
+
+impl Device {
+    fn new(leave: Leave) -> Self {
+        let desktop = FakeDesktop::default();
+        let clock = Arc::new(ManualClock::default());
+        let engine = Engine::new(Arc::new(desktop.clone()), clock, leave);
+        Self { desktop, engine }
+    }
+
+    /// At a hub that knows only the seed, with leave for an hour.
+    fn plain() -> Self {
+        let until = (ManualClock::default().now() + std::time::Duration::from_hours(1)).into();
+        let mut device = Self::new(Leave { until, view_only: false });
+        let ack = json!({ "type": "handshake_ack", "server": "cloudflare-worker", "timestamp": 1 });
+        device.hear(ack);
+        device
+    }
+
+    /// At a hub of ours, and done with telling how it stands.
+    async fn extended() -> Self {
+        let mut device = Self::new(Leave::default());
+        device.hear(json!({ "type": "handshake_ack", "protocol": "1.1", "device": "studio" }));
+        let stands = json!({
+            "type": "state", "armed": true, "until": null, "paused": null,
+            "held": { "keys": [], "buttons": [] }, "queue": 0,
+        });
+        assert_eq!(device.next().await, stands);
+        device
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "`json!` reads best without a `&`")]
+    fn hear(&mut self, frame: Value) {
+        self.engine.hear(&frame.to_string());
+    }
+
+    async fn next(&mut self) -> Value {
+        serde_json::from_str(&self.engine.next().await).unwrap()
+    }
+
+    /// The next frame, whatever it says of how the device stands.
+    async fn reply(&mut self) -> Value {
+        loop {
+            let frame = self.next().await;
+            if frame["type"] != "state" {
+                return frame;
+            }
+        }
+    }
+
+    async fn ask(&mut self, frame: Value) -> Value {
+        self.hear(frame);
+        self.reply().await
+    }
+}
+
+fn click(id: &str) -> Value {
+    json!({ "type": "mouse_click", "button": "left", "commandId": id })
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_commands_of_the_seed_are_answered_byte_for_byte() {
+    let mut device = Device::plain();
+    for (frame, reply) in [
+        (
+            json!({ "type": "mouse_move", "x": 500, "y": 300, "commandId": "cmd_1_2" }),
+            json!({ "type": "success", "message": "Moved mouse to (500, 300)", "commandId": "cmd_1_2" }),
+        ),
+        (
+            json!({ "type": "get_mouse_position" }),
+            json!({ "type": "mouse_position", "x": 500, "y": 300 }),
+        ),
+        (
+            json!({ "type": "mouse_click", "button": "left" }),
+            json!({ "type": "success", "message": "Clicked left button" }),
+        ),
+        (
+            json!({ "type": "mouse_scroll", "direction": "down" }),
+            json!({ "type": "success", "message": "Scrolled down with intensity 3" }),
+        ),
+        (
+            json!({ "type": "keyboard_input", "text": "hi", "commandId": "" }),
+            json!({ "type": "success", "message": "Typed: hi", "commandId": "" }),
+        ),
+        (
+            json!({ "type": "keyboard_command", "command": "return", "commandId": 7 }),
+            json!({ "type": "success", "message": "Executed keyboard command: return" }),
+        ),
+        (
+            json!({ "type": "mouse_move", "x": 5000, "y": 300 }),
+            json!({ "type": "error", "error":
+                "Mouse move failed: Out of bounds error: Out of bounds at positions x,y :5000, 300" }),
+        ),
+        (
+            json!({ "type": "mouse_click", "button": "Left" }),
+            json!({ "type": "error", "error": "Invalid button: Left" }),
+        ),
+        (
+            json!({ "type": "keyboard_command", "command": "page_upp" }),
+            json!({ "type": "error", "error":
+                "Keyboard command failed: Key not supported: page_upp key/command is not supported" }),
+        ),
+    ] {
+        assert_eq!(device.ask(frame.clone()).await, reply, "{frame}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn greetings_get_no_answer_and_what_follows_does() {
+    let mut device = Device::plain();
+    device.hear(json!({ "type": "handshake_ack", "commandId": "a" }));
+    device.hear(json!({ "type": "pong", "commandId": "b" }));
+    let reply = device.ask(json!({ "type": "ping", "commandId": "c" })).await;
+    assert_eq!(reply["commandId"], "c");
+    assert!(reply["error"].as_str().unwrap().contains("unknown variant `ping`"), "{reply}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn commands_without_an_id_are_answered_in_their_order() {
+    let mut device = Device::plain();
+    device.desktop.hold(true);
+    device.hear(json!({ "type": "mouse_click", "button": "left" }));
+    device.hear(json!({ "type": "nonsense" }));
+    device.hear(json!({ "type": "get_mouse_position" }));
+    device.hear(json!({ "type": "mouse_click", "button": "right" }));
+    device.desktop.hold(false);
+    let mut kinds = Vec::new();
+    for _ in 0..4 {
+        kinds.push(device.next().await["type"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(kinds, ["success", "error", "mouse_position", "success"]);
+    let clicks = [Button::Left, Button::Right].map(|button| Action::MouseClick { button });
+    assert_eq!(device.desktop.done(), clicks);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_is_answered_while_the_pointer_is_on_its_way() {
+    let mut device = Device::extended().await;
+    device.hear(json!({ "type": "mouse_move", "x": 9, "y": 9, "duration": 2, "commandId": "m" }));
+    device.hear(click("c"));
+    device.hear(json!({ "type": "get_mouse_position", "commandId": "p" }));
+    let begun = Instant::now();
+    let position = device.reply().await;
+    assert!(begun.elapsed().is_zero());
+    assert_eq!((&position["commandId"], &position["moving"]), (&json!("p"), &json!(true)));
+    let (moved, clicked) = (device.reply().await, device.reply().await);
+    assert_eq!((&moved["commandId"], &clicked["commandId"]), (&json!("m"), &json!("c")));
+    assert_eq!((&moved["ms"], &moved["x"]), (&json!(2000), &json!(9)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_move_is_over_at_once_and_the_rest_goes_on_or_does_not() {
+    let mut device = Device::extended().await;
+    let slow =
+        |id| json!({ "type": "mouse_move", "x": 9, "y": 9, "duration": 20, "commandId": id });
+    device.hear(slow("a"));
+    device.hear(slow("b"));
+    device.hear(click("c"));
+    device.hear(json!({ "type": "get_mouse_position", "commandId": "p" }));
+    assert_eq!(device.reply().await["commandId"], "p");
+    let begun = Instant::now();
+    device.hear(json!({ "type": "cancel", "target": "a", "commandId": "x" }));
+    let cancelled =
+        |id| json!({ "type": "error", "error": "Cancelled", "code": "cancelled", "commandId": id });
+    assert_eq!(device.reply().await, cancelled("a"));
+    assert_eq!(device.reply().await["message"], "Cancelled 1 command");
+    assert!(begun.elapsed().is_zero());
+    device.hear(json!({ "type": "cancel", "commandId": "y" }));
+    assert_eq!(device.reply().await, cancelled("b"));
+    assert_eq!(device.reply().await, cancelled("c"));
+    assert_eq!(device.reply().await["message"], "Cancelled 2 commands");
+    assert_eq!(device.desktop.done(), []);
+    assert_eq!(device.ask(click("d")).await["type"], "success");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_that_is_sent_again_is_not_done_again() {
+    let mut device = Device::extended().await;
+    let first = device.ask(click("a")).await;
+    device.engine.disconnected().await;
+    device.hear(json!({ "type": "handshake_ack", "protocol": "1.1" }));
+    assert_eq!(device.ask(click("a")).await, first);
+    assert_eq!(device.desktop.done().len(), 1);
+    // Nor is one that is being done.
+    device.desktop.hold(true);
+    device.hear(click("b"));
+    device.hear(click("b"));
+    device.desktop.hold(false);
+    assert_eq!(device.reply().await["commandId"], "b");
+    assert_eq!(device.ask(click("c")).await["commandId"], "c");
+    assert_eq!(device.desktop.done().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_lost_hub_asked_for_is_not_done() {
+    let mut device = Device::extended().await;
+    device.hear(json!({ "type": "mouse_move", "x": 9, "y": 9, "duration": 20, "commandId": "a" }));
+    device.hear(click("b"));
+    device.hear(json!({ "type": "get_mouse_position", "commandId": "p" }));
+    assert_eq!(device.reply().await["commandId"], "p");
+    device.engine.disconnected().await;
+    device.hear(json!({ "type": "handshake_ack", "protocol": "1.1" }));
+    assert_eq!(device.ask(click("c")).await["commandId"], "c");
+    assert_eq!(device.desktop.done(), [Action::MouseClick { button: Button::Left }]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_at_once_are_bounded_and_paced() {
+    let mut device = Device::extended().await;
+    for number in 0..1000 {
+        device.hear(click(&number.to_string()));
+    }
+    let begun = Instant::now();
+    let (mut done, mut full) = (0, 0);
+    for _ in 0..1000 {
+        let reply = device.reply().await;
+        match reply["code"].as_str() {
+            None => done += 1,
+            Some("queue_full") => full += 1,
+            Some(other) => panic!("{other}"),
+        }
+    }
+    assert_eq!((done, full), (64, 936));
+    assert!(begun.elapsed().as_millis() >= 800, "{:?}", begun.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_a_person_takes_over_nothing_that_waits_is_done() {
+    let mut device = Device::extended().await;
+    device.desktop.hold(true);
+    device.hear(click("a"));
+    device.hear(click("b"));
+    device.hear(json!({ "type": "get_mouse_position", "commandId": "p" }));
+    assert_eq!(device.reply().await["commandId"], "p");
+    device.desktop.take(Some(Pause::Human));
+    let mut stopped = Vec::new();
+    let mut told = false;
+    while stopped.len() < 2 || !told {
+        let frame = device.next().await;
+        match frame["type"].as_str() {
+            Some("state") => told |= frame["paused"] == "human",
+            _ => stopped.push((frame["commandId"].clone(), frame["error"].clone())),
+        }
+    }
+    stopped.sort_by_key(|(id, _)| id.to_string());
+    let expected = [(json!("a"), json!("Stopped by user")), (json!("b"), json!("Stopped by user"))];
+    assert_eq!(stopped, expected);
+    assert_eq!(device.ask(click("c")).await["error"], "Paused by user");
+    let resumed = device.ask(json!({ "type": "hand_back", "commandId": "h" })).await;
+    assert_eq!(resumed["message"], "Resumed");
+    device.desktop.hold(false);
+    assert_eq!(device.ask(click("d")).await["type"], "success");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hub_without_rules_gets_nothing_unless_the_person_said_so() {
+    let mut device = Device::new(Leave::default());
+    device.hear(json!({ "type": "handshake_ack", "server": "cloudflare-worker", "timestamp": 1 }));
+    let error =
+        json!({ "type": "error", "error": "Desktop control is not armed", "commandId": "a" });
+    assert_eq!(device.ask(click("a")).await, error);
+    assert_eq!(device.desktop.done(), []);
+}

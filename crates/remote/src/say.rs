@@ -1,0 +1,91 @@
+//! An order as it is written for a device.
+
+use kernel::desktop::{Action, After, Order, Shot};
+use serde_json::{Map, Value, json};
+
+/// Secrets included: this goes to the device and nowhere else. One that knows only the seed is told
+/// nothing that it would not understand.
+pub fn command(order: &Order, is_plain: bool) -> Map<String, Value> {
+    let mut frame = flat(&order.action);
+    if is_plain && matches!(order.action, Action::Screenshot(_)) {
+        frame.retain(|name, _| name == "type");
+    }
+    if let Some(After { settle_ms, shot }) = &order.after {
+        let after = json!({ "settle_ms": settle_ms, "screenshot": picture(shot) });
+        frame.insert("after".to_owned(), after);
+    }
+    if !order.id.is_empty() {
+        frame.insert("commandId".to_owned(), order.id.as_str().into());
+    }
+    frame
+}
+
+fn flat(action: &Action) -> Map<String, Value> {
+    let mut frame = Map::from_iter([("type".to_owned(), action.kind().into())]);
+    frame.extend(action.arguments());
+    match action {
+        Action::KeyboardType { text, .. } => {
+            frame.insert("text".to_owned(), text.as_str().into());
+        }
+        Action::Batch { actions, .. } => {
+            let actions = actions.iter().map(|action| Value::Object(flat(action)));
+            frame.insert("actions".to_owned(), actions.collect());
+        }
+        _ => (),
+    }
+    frame
+}
+
+fn picture(shot: &Shot) -> Value {
+    Action::Screenshot(*shot).arguments().into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::desktop::{Method, Point};
+
+    use super::*;
+    use crate::command::{Request, parse};
+
+    fn written(order: &Order) -> Value {
+        Value::Object(command(order, false))
+    }
+
+    #[test]
+    fn an_order_is_written_as_the_seed_has_it() {
+        let to = Point { x: 500, y: 300 };
+        let action = Action::MouseMove { to, duration: 0.1 };
+        let order = Order { id: "cmd_0_1".to_owned(), action, after: None };
+        let frame = json!({ "type": "mouse_move", "x": 500, "y": 300, "duration": 0.1, "commandId": "cmd_0_1" });
+        assert_eq!(written(&order), frame);
+    }
+
+    #[test]
+    fn a_plain_device_is_asked_for_a_picture_in_one_word() {
+        let order = Order::from(Action::Screenshot(Shot::default()));
+        let plain = Value::Object(command(&order, true));
+        assert_eq!(plain, json!({ "type": "screenshot" }));
+    }
+
+    #[test]
+    fn a_secret_reaches_the_device() {
+        let secret = |text: &str| Action::KeyboardType {
+            text: text.to_owned(),
+            method: Method::Auto,
+            secret: true,
+            delay_ms: 0,
+        };
+        let alone = written(&secret("swordfish").into());
+        assert_eq!(alone["text"], "swordfish");
+        let batch = Action::Batch { actions: vec![secret("swordfish")], stop_on_error: true };
+        assert_eq!(written(&batch.into())["actions"][0]["text"], "swordfish");
+    }
+
+    #[test]
+    fn whatever_is_written_is_read_as_it_was_meant() {
+        for order in crate::examples::orders() {
+            let parsed = parse(&written(&order).to_string());
+            assert_eq!(parsed.result, Ok(Request::Do(Box::new(order))));
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The tools for desktops, as a model and the person meet them.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use futures::{FutureExt as _, future::BoxFuture};
+use kernel::{
+    desktop::{
+        Action, Armed, Arming, Button, Class, Desktop, DesktopError, DesktopFact, Done, Format,
+        Frame, Info, Order, Outcome, Pause, Point, Rect, State, Stay,
+    },
+    host::{Host, Settings},
+    inbox::CallError,
+    question::{Decision, Scope},
+    toolbox::{Caller, Reply, ToolError},
+    update::{Fact, Seq, SessionId},
+};
+use serde_json::{Value, json};
+use testkit::World;
+use tokio::sync::watch;
+
+/// Does nothing, and remembers what it was asked to do.
+#[derive(Default)]
+struct Pretended {
+    done: Mutex<Vec<Action>>,
+    states: watch::Sender<State>,
+}
+
+impl Desktop for Pretended {
+    fn info(&self) -> BoxFuture<'_, Result<Info, DesktopError>> {
+        async { Err(DesktopError::no_client()) }.boxed()
+    }
+
+    fn act(&self, order: Order) -> BoxFuture<'_, Result<Outcome, DesktopError>> {
+        async move {
+            self.done.lock().unwrap().push(order.action.clone());
+            Ok(match order.action {
+                Action::Screenshot(_) => Outcome::Picture(Frame {
+                    bytes: vec![1, 2, 3],
+                    format: Format::Webp,
+                    width: 1568,
+                    height: 882,
+                    screen: Rect { x: 0, y: 0, w: 3136, h: 1764 },
+                }),
+                Action::GetMousePosition => Outcome::Position { x: 101, y: 201, moving: false },
+                action => Outcome::Done(Done { message: action.done(None), ..Done::default() }),
+            })
+        }
+        .boxed()
+    }
+
+    fn cancel(&self, _: Option<String>) -> BoxFuture<'_, Result<usize, DesktopError>> {
+        async { Ok(0) }.boxed()
+    }
+
+    fn hand_back(&self) -> BoxFuture<'_, Result<(), DesktopError>> {
+        async { Ok(()) }.boxed()
+    }
+
+    fn states(&self) -> watch::Receiver<State> {
+        self.states.subscribe()
+    }
+}
+
+struct Home {
+    host: Arc<Host>,
+    session: SessionId,
+    desktop: Arc<Pretended>,
+    _stay: Stay,
+}
+
+impl Home {
+    async fn new() -> Self {
+        let world = World::new([]);
+        let host = Host::start(world.ports(), Settings::default()).await.unwrap();
+        let session = host.create("/".as_ref(), "test", "").await.unwrap();
+        let desktop = Arc::new(Pretended::default());
+        let stay = host.devices.join("studio", desktop.clone());
+        let mut editions = host.ports.tools.editions();
+        tokio::spawn(super::offer(&host));
+        editions.wait_for(|_| host.ports.tools.is_ours("computer")).await.unwrap();
+        Self { host, session, desktop, _stay: stay }
+    }
+
+    async fn call(&self, name: &str, args: Value) -> Result<Reply, String> {
+        match self.host.call(self.session, Caller::Client, name, args).await {
+            Ok(reply) => Ok(reply),
+            Err(CallError::Tool(ToolError::Failed(message) | ToolError::Denied(message))) => {
+                Err(message)
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    async fn said(&self, name: &str, args: Value) -> Result<String, String> {
+        self.call(name, args).await.map(|reply| reply.text)
+    }
+
+    async fn arm(&self, classes: &[Class]) {
+        let until = self.host.ports.clock.now() + Duration::from_mins(15);
+        let arming = Arming {
+            device: "studio".into(),
+            session: Some(self.session),
+            classes: classes.into(),
+            until,
+        };
+        self.host.arm(arming).await.unwrap();
+    }
+
+    /// Answers the next question that is asked; says what it was.
+    async fn answer(&self, decision: Decision) -> String {
+        let mut news = self.host.roster.listen();
+        loop {
+            if let Some(waiting) = self.host.questions().await.unwrap().pop() {
+                let title = waiting.question.title.clone();
+                self.host.decide(waiting.question.id, decision, "the page").await.unwrap();
+                return title;
+            }
+            news.recv().await.unwrap();
+        }
+    }
+
+    async fn facts(&self) -> Vec<DesktopFact> {
+        let log = self.host.ports.log.read(self.session, Seq(0), 1000).await.unwrap();
+        let facts = log.into_iter().filter_map(|entry| match entry.fact {
+            Fact::Desktop(fact) => Some(*fact),
+            _ => None,
+        });
+        facts.collect()
+    }
+
+    fn done(&self) -> Vec<Action> {
+        std::mem::take(&mut *self.desktop.done.lock().unwrap())
+    }
+}
+
+fn point(x: u32, y: u32) -> Value {
+    json!({ "x": x, "y": y, "duration": 0 })
+}
+
+const ONCE: Decision = Decision::Allow { scope: Scope::Once, pattern: None, lasts: None };
+
+#[tokio::test]
+async fn nothing_is_driven_before_the_person_lets_it_and_everything_is_on_record() {
+    let home = Home::new().await;
+    let no = Decision::Deny { reason: None };
+    let (refused, asked) = tokio::join!(home.said("mouse_move", point(5, 6)), home.answer(no));
+    assert_eq!(asked, "See and drive the desktop studio for 15 minutes");
+    assert!(refused.unwrap_err().starts_with("Desktop control is not granted. "));
+    assert_eq!(home.done(), []);
+    let (moved, _) = tokio::join!(home.said("mouse_move", point(5, 6)), home.answer(ONCE));
+    assert_eq!(moved.as_deref(), Ok("Moved mouse to (5, 6)"));
+    // And is not asked about again.
+    let clicked = home.said("mouse_click", json!({ "button": "left" })).await;
+    assert_eq!(clicked.as_deref(), Ok("Clicked left button"));
+    let to = Point { x: 5, y: 6 };
+    let done =
+        [Action::MouseMove { to, duration: 0.0 }, Action::MouseClick { button: Button::Left }];
+    assert_eq!(home.done(), done);
+    let facts = home.facts().await;
+    assert!(matches!(&facts[0], DesktopFact::Armed { device, .. } if device == "studio"));
+    let kinds: Vec<&str> = facts[1..]
+        .iter()
+        .map(|fact| match fact {
+            DesktopFact::Acted { kind, code: None, .. } => kind.as_str(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(kinds, ["mouse_move", "mouse_click"]);
+}
+
+#[tokio::test]
+async fn what_sends_something_off_is_asked_about_and_what_was_not_granted_is_refused() {
+    let home = Home::new().await;
+    home.arm(&[Class::Look, Class::Type, Class::Act]).await;
+    let typed = home.said("keyboard_input", json!({ "text": "ls" })).await;
+    assert_eq!(typed.as_deref(), Ok("Typed: ls"));
+    let pressing = home.said("keyboard_command", json!({ "command": "return" }));
+    let (pressed, asked) = tokio::join!(pressing, home.answer(ONCE));
+    assert_eq!(asked, "Pressing return");
+    assert_eq!(pressed.as_deref(), Ok("Executed keyboard command: return"));
+    let moved = home.said("mouse_move", point(5, 6)).await;
+    let refusal = "Desktop control is not granted; expected one of: point";
+    assert_eq!(moved, Err(refusal.to_owned()));
+    home.host.disarm("studio", None, "the owner").await;
+    assert_eq!(home.host.devices.armed("studio", Some(home.session)), Armed::Never);
+    let last = home.facts().await.pop().unwrap();
+    let why = "the owner".to_owned();
+    assert_eq!(last, DesktopFact::Disarmed { device: "studio".into(), why });
+}
+
+#[tokio::test]
+async fn points_are_those_of_the_picture_that_was_shown() {
+    let home = Home::new().await;
+    home.arm(&Class::ALL).await;
+    let shown = home.call("screenshot", json!({})).await.unwrap();
+    assert_eq!(shown.pictures[0].bytes, [1, 2, 3]);
+    assert_eq!(shown.pictures[0].mime, "image/webp");
+    let click = json!({ "action": "left_click", "coordinate": ["784", 441], "text": "ctrl" });
+    let (clicked, _) = tokio::join!(home.said("computer", click), home.answer(ONCE));
+    clicked.unwrap();
+    let clicked = home.done().pop().unwrap();
+    let Action::MouseClickAt { at, count: 1, .. } = clicked else { panic!("{clicked:?}") };
+    assert_eq!(at, Some(Point { x: 1569, y: 883 }));
+    let outside = home.said("mouse_move", point(1568, 0)).await.unwrap_err();
+    let text = "Out of bounds error: Out of bounds at positions x,y :1568, 0";
+    assert_eq!(outside, text);
+    let position = home.said("get_mouse_position", json!({})).await;
+    assert_eq!(position.as_deref(), Ok("The pointer is at (50, 100)."));
+    let wrong = home.said("mouse_click", json!({ "button": "Left" })).await.unwrap_err();
+    assert_eq!(wrong, "Invalid button: Left; expected one of: left, right, middle");
+}
+
+#[tokio::test]
+async fn an_agent_waits_until_the_person_hands_back_and_looks_before_it_goes_on() {
+    let home = Home::new().await;
+    home.arm(&Class::ALL).await;
+    home.host.stop_desktop("studio", Pause::Owner).await.unwrap();
+    assert_eq!(home.done(), [Action::ReleaseAll]);
+    let call = home.call("mouse_move", point(1, 2));
+    let hand_back = async {
+        // Looking is never kept from anybody.
+        home.said("get_mouse_position", json!({})).await.unwrap();
+        home.host.hand_back("studio").await.unwrap();
+    };
+    let (reply, ()) = tokio::join!(call, hand_back);
+    let reply = reply.unwrap();
+    assert!(reply.text.starts_with("The person took over this desktop"), "{}", reply.text);
+    assert_eq!(reply.pictures.len(), 1);
+    let moved = |action: &Action| matches!(action, Action::MouseMove { .. });
+    assert!(!home.done().iter().any(moved));
+    home.said("mouse_move", point(1, 2)).await.unwrap();
+    assert!(home.done().iter().any(moved));
+}
+
+#[tokio::test]
+async fn the_tools_are_there_while_there_is_something_to_drive() {
+    let home = Home::new().await;
+    let (host, Home { _stay: stay, .. }) = (home.host.clone(), home);
+    let mut editions = host.ports.tools.editions();
+    drop(stay);
+    editions.wait_for(|_| !host.ports.tools.is_ours("computer")).await.unwrap();
+}
