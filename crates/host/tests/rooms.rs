@@ -36,6 +36,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("mcp", &["host"]),
     ("agents", &["host"]),
     ("apps", &["host"]),
+    ("widgets", &["edge"]),
     ("host", &[]),
     ("testkit", &[]),
 ];
