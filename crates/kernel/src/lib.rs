@@ -41,4 +41,5 @@ mod turn;
 pub mod update;
 pub mod visit;
 pub mod web;
+pub mod widget;
 pub mod windows;

@@ -6,7 +6,11 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::ports::StoreError;
+use crate::{
+    ports::StoreError,
+    toolbox::Audience,
+    widget::{NoWidget, WidgetPage},
+};
 
 pub type Changing<'a, T> = BoxFuture<'a, Result<T, ServerError>>;
 
@@ -36,6 +40,13 @@ pub trait Servers: Send + Sync {
 
     /// A browser came back from signing in, with this query. Says for which server.
     fn signed_in(&self, query: String) -> Changing<'_, String>;
+
+    /// The widget that shows the results of a tool, by the name its server gave that. Asked for anew
+    /// each time.
+    fn widget(&self, server: String, tool: String) -> BoxFuture<'_, Result<WidgetPage, NoWidget>> {
+        drop(tool);
+        Box::pin(async { Err(NoWidget::NoServer(server)) })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -100,6 +111,9 @@ pub struct ServerTool {
     pub offered: Option<String>,
     pub description: String,
     pub enabled: bool,
+    /// Where the widget is that shows its results.
+    pub widget: Option<String>,
+    pub audience: Audience,
     /// What is wrong with it.
     pub warning: Option<String>,
 }

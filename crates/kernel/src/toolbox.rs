@@ -41,6 +41,11 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// Whom its server made it for.
+    fn audience(&self) -> Audience {
+        Audience::default()
+    }
+
     /// How much harm any call could do, where that is known before there is one.
     fn risk(&self) -> Option<Risk> {
         None
@@ -60,6 +65,19 @@ pub trait Tool: Send + Sync {
     /// Lets go of what it keeps for a session, which is gone.
     fn forget(&self, session: SessionId) {
         let _ = session;
+    }
+}
+
+/// Who is meant to call a tool. The person may call any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Audience {
+    pub models: bool,
+    pub widgets: bool,
+}
+
+impl Default for Audience {
+    fn default() -> Self {
+        Self { models: true, widgets: true }
     }
 }
 
@@ -379,8 +397,9 @@ impl Permit {
 
 fn may_call(caller: &Caller, tool: &dyn Tool) -> bool {
     match caller {
-        Caller::Model | Caller::Owner | Caller::Client | Caller::Agent { .. } => true,
-        Caller::Widget { server } => tool.server() == Some(server),
+        Caller::Owner => true,
+        Caller::Model | Caller::Client | Caller::Agent { .. } => tool.audience().models,
+        Caller::Widget { server } => tool.server() == Some(server) && tool.audience().widgets,
         Caller::Applet { .. } | Caller::App { .. } => false,
     }
 }

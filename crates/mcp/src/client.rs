@@ -7,6 +7,7 @@ mod guest;
 mod house;
 mod import;
 mod keeper;
+mod lift;
 mod link;
 mod listing;
 mod logbook;
@@ -25,6 +26,7 @@ mod signin;
 mod tool;
 mod vault;
 mod web;
+mod widget;
 
 pub use house::House;
 pub use import::import;

@@ -6,11 +6,15 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
 };
 
-use futures::{FutureExt as _, future};
+use futures::{
+    FutureExt as _,
+    future::{self, BoxFuture},
+};
 use kernel::{
     host::Host,
     ports::{Catalog, Clock, Shelf, StoreError},
     servers::{Changing, LogLine, ServerChange, ServerError, ServerInfo, Servers},
+    widget::{NoWidget, WidgetPage},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -270,6 +274,14 @@ impl Servers for House {
             server.choose(choice);
             server.order(Order::Choose).await;
             Ok(())
+        }
+        .boxed()
+    }
+
+    fn widget(&self, server: String, tool: String) -> BoxFuture<'_, Result<WidgetPage, NoWidget>> {
+        async move {
+            let found = self.find(&server).ok_or(NoWidget::NoServer(server))?;
+            found.widget(&tool).await
         }
         .boxed()
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::{FutureExt as _, future::BoxFuture};
-use kernel::toolbox::{Call, Deed, Detail, Reply, Risk, Tool, ToolSpec};
+use kernel::toolbox::{Audience, Call, Caller, Deed, Detail, Reply, Risk, Tool, ToolSpec};
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
 
@@ -48,6 +48,15 @@ impl Lent {
         call::make(link, wanted, call.clone()).await
     }
 
+    fn read(&self, caller: &Caller, result: CallToolResult) -> Result<Reply, String> {
+        let most = self.server.settings.result_bytes;
+        match caller {
+            Caller::Widget { .. } => result::whole(&result, most),
+            _ if self.listed.shows.place().is_ok() => result::read_for_widget(result, most),
+            _ => result::read(result, most),
+        }
+    }
+
     /// The arguments, if they are what the tool takes.
     fn args(&self, args: &Value) -> Result<Map<String, Value>, String> {
         let args = match args {
@@ -85,6 +94,10 @@ impl Tool for Lent {
         Some(&self.server.name)
     }
 
+    fn audience(&self) -> Audience {
+        self.listed.shows.audience
+    }
+
     fn foresee<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Deed, String>> {
         async {
             self.args(&call.args)?;
@@ -108,7 +121,7 @@ impl Tool for Lent {
                 made => made,
             };
             match made {
-                Ok(result) => result::read(result, self.server.settings.result_bytes),
+                Ok(result) => self.read(&call.caller, result),
                 Err(Fault::Failed(reason)) => Err(reason),
                 // Once is enough: else it could send the person to sign in for ever.
                 Err(Fault::SignIn(_)) => {
