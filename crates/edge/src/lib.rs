@@ -24,6 +24,7 @@ mod shell;
 mod socket;
 mod v1;
 mod welcome;
+mod widgets;
 mod windows;
 
 use std::{
@@ -264,6 +265,7 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .routes(routes!(operate::log))
         .routes(routes!(frames::routes::offers, frames::routes::open))
         .routes(routes!(frames::routes::end))
+        .routes(routes!(widgets::routes::list))
         .merge(cabinet::routes::routes());
     let (router, openapi) = described.split_for_parts();
     // The router's sign for a path of several parts is not one of the description.

@@ -16,6 +16,7 @@ mod life;
 mod memory;
 mod methods;
 mod peer;
+mod policy;
 mod state;
 mod tools;
 
@@ -29,4 +30,5 @@ pub use fault::codes;
 pub use handler::{Handler, Setup};
 pub use heal::heal;
 pub use memory::ModelContext;
+pub use policy::{Declared, Policy, policy};
 pub use tools::{CallError, WidgetTool, offered_name};

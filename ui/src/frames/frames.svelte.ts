@@ -5,7 +5,9 @@ import type { FrameOffer, FrameTicket } from '../lib/wire';
 import { Desk } from './desk.svelte';
 import * as layouts from './layout';
 import type { Arrangement, Layout, Pane } from './layout';
+import { look } from './look';
 import type { Relay } from './relay';
+import { Shows } from './shows.svelte';
 
 /** So narrow that windows and conversation take turns. */
 const NARROW = '(max-width: 64rem)';
@@ -21,6 +23,7 @@ export class Frames {
   wanted = $state(0);
   /** What the server knows of the windows of the session. */
   readonly desk: Desk;
+  readonly shows = new Shows();
   private known = $derived(this.layout.panes.filter((it) => it.kind !== 'window' || this.desk.windows.has(it.id)));
   beside = $derived(this.known.filter((it) => it.place === 'beside'));
   /** Those within the conversation. */
@@ -221,8 +224,7 @@ export class Frames {
 
   ticket(pane: Pane): Promise<FrameTicket> {
     const fresh = this.fresh.delete(pane.key);
-    const more = pane.kind === 'applet' ? { params: pane.params ?? {}, keepState: !fresh } : {};
-    return api.openFrame(pane.kind, pane.id, this.session, more);
+    return api.openFrame(pane.kind, pane.id, this.session, about(pane, !fresh));
   }
 
   /** Whether the server takes back what it gave for this window before it was started anew. */
@@ -254,4 +256,12 @@ export class Frames {
 
 function placeOf({ id, params }: Pane): AppletPlace {
   return { slug: id, params: params ?? {} };
+}
+
+/** What the server is told with the wish for a frame. */
+function about(pane: Pane, keepState: boolean): object {
+  if (pane.kind === 'applet') return { params: pane.params ?? {}, keepState };
+  if (pane.kind !== 'widget') return {};
+  const { locale, timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  return { params: { theme: look().scheme, locale, timeZone } };
 }

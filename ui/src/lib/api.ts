@@ -138,6 +138,12 @@ export async function frameOffers(): Promise<FrameOffer[]> {
   return (await ask<{ offers: FrameOffer[] }>('GET', '/api/frames')).offers;
 }
 
+/** The tools whose results are shown in widgets, by the names they have here. */
+export async function widgets(): Promise<string[]> {
+  const { widgets } = await ask<{ widgets: { tool: string }[] }>('GET', '/api/widgets');
+  return widgets.map(({ tool }) => tool);
+}
+
 export function openFrame(kind: string, id: string, sessionId: string, more: object = {}): Promise<FrameTicket> {
   return ask('POST', '/api/frames', { kind, id, sessionId: sessionId || null, ...more });
 }

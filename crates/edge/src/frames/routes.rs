@@ -18,6 +18,7 @@ use crate::{
     App, applet, cabinet,
     error::{ApiError, ErrorBody},
     extract::{self, ClientId, Json},
+    widgets,
 };
 
 #[derive(Serialize, ToSchema)]
@@ -50,7 +51,7 @@ pub struct NewFrame {
     /// The session it speaks in.
     #[serde(default, deserialize_with = "extract::text")]
     session_id: Option<String>,
-    /// What stands in the address of an applet.
+    /// What stands in the address of an applet; for a widget, the `theme`, `locale` and `timeZone` of the page.
     #[serde(default)]
     params: BTreeMap<String, String>,
     /// Leaves what an applet said of itself before.
@@ -150,6 +151,9 @@ pub async fn open(
     let tenant: Arc<dyn Tenant> = if kind == applet::KIND {
         let open = applet::Opening { slug: &id, session, params: &params, client: &client };
         Arc::new(applet::open(&app, open, keep_state).await?)
+    } else if kind == widgets::KIND {
+        let around = params.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        Arc::new(widgets::open(&app, &id, session, &around).await?)
     } else if kind == window::KIND {
         window::open(&app, &id, session).await?
     } else if let Some(tenant) = app.frames.tenant(&kind, &id) {
@@ -206,7 +210,7 @@ fn path(text: &str) -> String {
 
 fn unknown(kind: &str) -> ApiError {
     ApiError::bad_request(format!(
-        "no kind of frame is called `{kind}`; there are `app`, `applet` and `window`"
+        "no kind of frame is called `{kind}`; there are `app`, `applet`, `widget` and `window`"
     ))
 }
 

@@ -42,6 +42,7 @@ async fn the_description_names_every_route_and_all_its_answers() {
         ("get", "/api/frames", &["200"]),
         ("post", "/api/frames", &["200", "400", "404", "409"]),
         ("delete", "/api/frames/{id}", &["200", "404"]),
+        ("get", "/api/widgets", &["200"]),
         ("get", "/api/windows", &["200", "404"]),
         ("post", "/api/windows", &["200", "400", "404", "409", "413"]),
         ("patch", "/api/windows/{id}", &["200", "400", "404", "409", "413"]),

@@ -29,6 +29,13 @@ interface Megaron {
 
   const WAITING = 200;
   const { parent } = window;
+  // Other frames of the page can write to a widget as well, and it need not know that.
+  if (told.widget) {
+    const guard = (event: MessageEvent) => {
+      if (event.source !== parent && event.source !== window) event.stopImmediatePropagation();
+    };
+    addEventListener('message', guard, true);
+  }
   const post = (message: unknown) => parent.postMessage(message, '*');
   const hearers = {
     message: new Set<(message: unknown) => void>(),

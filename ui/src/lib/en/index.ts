@@ -16,6 +16,7 @@ import { sessions } from './sessions';
 import { settings } from './settings';
 import { told } from './told';
 import { welcome } from './welcome';
+import { widgets } from './widgets';
 import { windows } from './windows';
 
 export const en = {
@@ -43,5 +44,6 @@ export const en = {
   settings,
   told,
   welcome,
+  widgets,
   windows,
 };
