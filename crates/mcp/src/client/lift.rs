@@ -39,6 +39,7 @@ mod tests {
 
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "shorter where it is called")]
     fn lifted(tool: Value) -> Value {
         let message = json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [tool] } });
         let after: Value = serde_json::from_str(&lift(&message.to_string())).unwrap();

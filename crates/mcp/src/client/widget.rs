@@ -202,6 +202,7 @@ fn wants(ui: &Value) -> Wants {
 mod tests {
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "shorter where it is called")]
     fn shows(meta: Value) -> Shows {
         let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "_meta": meta });
         Shows::of(&serde_json::from_value(tool).unwrap())
