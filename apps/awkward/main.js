@@ -6,14 +6,20 @@ const counters = { always: 0, last: 0, never: 0, runs: 0 };
 const log = [];
 const post = (message) => parent.postMessage(message, '*');
 const after = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+/** What waits to be answered until somebody says so. */
+const held = [];
 const any = { type: 'object', additionalProperties: true };
 const count = { type: 'object', properties: { count: { type: 'integer', minimum: 1, maximum: 100_000 } } };
+
+/** For commands that are to be tried, and not how fast a machine is. */
+const UNHURRIED = 60_000;
 
 /** Adds to a counter, so that one sees how often it was run. */
 const adding = (replay) => ({
   description: `Adds \`by\` to the counter "${replay}"; declares replay: "${replay}".`,
   params: { type: 'object', properties: { by: { type: 'integer', default: 1 } } },
   replay,
+  timeoutMs: UNHURRIED,
   handler: ({ by = 1 } = {}) => ({ [replay]: (counters[replay] += by) }),
 });
 
@@ -21,6 +27,31 @@ const commands = {
   addAlways: adding('always'),
   addLast: adding('last'),
   addNever: adding('never'),
+  holds: {
+    description: 'Adds 1 to "runs" at once, and answers when `releases` is run.',
+    replay: 'never',
+    timeoutMs: 600_000,
+    handler: () => {
+      counters.runs += 1;
+      return new Promise((done) => held.push(() => done({ runs: counters.runs })));
+    },
+  },
+  releases: {
+    description: 'Lets all that `holds` holds be answered.',
+    replay: 'never',
+    timeoutMs: UNHURRIED,
+    handler: () => {
+      const waiting = held.splice(0);
+      for (const done of waiting) done();
+      return { released: waiting.length };
+    },
+  },
+  tells: {
+    description: 'Returns the counters, and what it was asked in this document.',
+    replay: 'never',
+    timeoutMs: UNHURRIED,
+    handler: () => ({ counters: { ...counters }, log: log.slice(0, -1) }),
+  },
   never: { description: 'Never answers, and has done nothing.', replay: 'never', handler: () => new Promise(() => {}) },
   late: {
     description:
@@ -180,6 +211,12 @@ const commands = {
     description: 'Loads itself anew, before it has answered.',
     replay: 'never',
     handler: () => (location.reload(), new Promise(() => {})),
+  },
+  navigates: {
+    description: 'Goes to another of its documents, before it has answered.',
+    params: { type: 'object', properties: { to: { enum: ['index.html?again', 'silent.html'] } } },
+    replay: 'never',
+    handler: ({ to = 'index.html?again' } = {}) => (location.assign(to), new Promise(() => {})),
   },
   blocks: {
     description: 'Does nothing else for `ms` milliseconds, 3000 unless said otherwise.',

@@ -147,9 +147,13 @@ export class Board {
     return last;
   }
 
-  redo() {
-    const next = this.#undone.pop();
+  /** @param {number} [id] the change that must have been undone last */
+  redo(id) {
+    const next = this.#undone.at(-1);
     if (!next) throw new Error('there is nothing to redo');
+    if (id !== undefined && id !== next.id)
+      throw new Error(`change ${id} cannot be done again by itself: ${next.id} was undone last, ${next.words}`);
+    this.#undone.pop();
     this.#done.push(next);
     this.state = { ...next.after, next: this.state.next };
     this.#tell(`redo: ${next.words}`);

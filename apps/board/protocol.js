@@ -15,8 +15,10 @@ const note = { type: 'string', maxLength: 10_000, description: 'More about it' }
 export function registration(board) {
   /** Does something and says which change it was. */
   const doing = (act) => (params) => {
+    const before = board.change;
     const result = act(params ?? {});
-    return { ok: true, ...result, change: board.change };
+    // Without a change there is nothing to undo, which is said so that nothing else is.
+    return { ok: true, ...result, change: board.change === before ? null : board.change };
   };
   const inverse = 'undo';
   return {
@@ -124,12 +126,19 @@ export function registration(board) {
         description: 'Take back the last change, whoever made it. With `change`, only if that was the last one.',
         params: object({ change }),
         inverse: 'redo',
-        handler: ({ change } = {}) => ({ ok: true, undone: board.undo(change).words }),
+        handler: ({ change } = {}) => {
+          const { id, words } = board.undo(change);
+          return { ok: true, undone: words, change: id };
+        },
       },
       redo: {
-        description: 'Do again what was undone last.',
+        description: 'Do again what was undone last. With `change`, only if that was undone last.',
+        params: object({ change }),
         inverse,
-        handler: () => ({ ok: true, redone: board.redo().words }),
+        handler: ({ change } = {}) => {
+          const { id, words } = board.redo(change);
+          return { ok: true, redone: words, change: id };
+        },
       },
     },
   };

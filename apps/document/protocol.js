@@ -148,12 +148,19 @@ export function registration(document, view) {
         description: 'Take back the last change, whoever made it. With `change`, only if that was the last one.',
         params: object({ change }),
         inverse: 'redo',
-        handler: ({ change } = {}) => ({ ok: true, undone: document.undo(change).words }),
+        handler: ({ change } = {}) => {
+          const { id, words } = document.undo(change);
+          return { ok: true, undone: words, change: id };
+        },
       },
       redo: {
-        description: 'Do again what was undone last.',
+        description: 'Do again what was undone last. With `change`, only if that was undone last.',
+        params: object({ change }),
         inverse: 'undo',
-        handler: () => ({ ok: true, redone: document.redo().words }),
+        handler: ({ change } = {}) => {
+          const { id, words } = document.redo(change);
+          return { ok: true, redone: words, change: id };
+        },
       },
     },
   };
@@ -166,7 +173,7 @@ function object(properties, ...required) {
 
 function done(document, step) {
   const { words, lines } = counts(document.value);
-  return { ok: true, changed: step !== null, words, lines, ...(step ? { change: step.id } : {}) };
+  return { ok: true, changed: step !== null, words, lines, change: step?.id ?? null };
 }
 
 /** @param {string} before @param {string} text */

@@ -68,14 +68,18 @@ export class Text {
     return this.#go(last.before, last);
   }
 
-  redo() {
-    const next = this.#undone.pop();
+  /** @param {number} [id] the change that must have been undone last */
+  redo(id) {
+    const next = this.#undone.at(-1);
     if (!next) throw new Error('there is nothing to redo');
+    if (id !== undefined && id !== next.id)
+      throw new Error(`change ${id} cannot be done again by itself: ${next.id} was undone last, ${next.words}`);
+    this.#undone.pop();
     this.#done.push(next);
     return this.#go(next.after, next);
   }
 
-  /** @param {string} value @param {{ words: string }} step */
+  /** @param {string} value @param {{ id: number, words: string }} step */
   #go(value, step) {
     this.#typedAt = -Infinity;
     this.value = value;

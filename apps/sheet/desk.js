@@ -99,9 +99,13 @@ export class Desk {
     return last;
   }
 
-  redo() {
-    const next = this.#undone.pop();
+  /** @param {number} [id] the change that must have been undone last */
+  redo(id) {
+    const next = this.#undone.at(-1);
     if (!next) throw new Error('there is nothing to redo');
+    if (id !== undefined && next.id !== id)
+      throw new Error(`change ${id} cannot be done again by itself: ${next.id} was undone last, ${next.words}`);
+    this.#undone.pop();
     this.book.put(next.after);
     this.#done.push(next);
     this.#tell('cells', next);
@@ -232,10 +236,10 @@ export class Desk {
     }
     this.fileName = name;
     this.widths = new Map();
-    this.replace(`open ${name || 'a file'}`, texts);
+    const { change } = this.replace(`open ${name || 'a file'}`, texts);
     this.select({ row: 0, column: 0 });
     this.#tell('widths');
-    return { left };
+    return { left, change };
   }
 
   /** @param {Rect | null} rect @param {string} separator */

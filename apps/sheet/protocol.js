@@ -7,6 +7,7 @@ import { MOST_CELLS, MOST_COLUMNS, MOST_ROWS, cells, done, numbers, summary, tol
 
 const range = { type: 'string', description: 'A range like A1, A1:C10, A:C (whole columns) or 2:5 (whole rows)' };
 const change = { type: 'integer', description: 'Number of the change; pass it to undo to take back exactly this' };
+const changed = { ...change, type: ['integer', 'null'] };
 
 /** @param {Desk} desk */
 export function registration(desk) {
@@ -66,7 +67,7 @@ function state(desk) {
 /** @param {Desk} desk */
 function commands(desk) {
   const changes = { inverse: 'undo' };
-  const returns = { type: 'object', properties: { ok: { const: true }, change } };
+  const returns = { type: 'object', properties: { ok: { const: true }, change: changed } };
   return {
     setCells: {
       description:
@@ -158,10 +159,11 @@ function commands(desk) {
       ...changes,
       handler: async ({ content, name = '', encoding, separator }) => {
         const isPacked = encoding === 'base64' || /^UEsDB/.test(content);
-        const { left } = await desk.open(isPacked ? bytes(content) : content, name, separator);
+        const { left, change } = await desk.open(isPacked ? bytes(content) : content, name, separator);
         return {
           ok: true,
           ...summary(desk),
+          change: change?.id ?? null,
           ...(left ? { left: `${left} cells lay beyond column ${columnName(COLUMNS - 1)} or row ${ROWS}` } : {}),
         };
       },
@@ -203,12 +205,19 @@ function commands(desk) {
       description: 'Take back the last change, whoever made it. With `change`, only if that was the last one.',
       params: object({ change }),
       inverse: 'redo',
-      handler: ({ change } = {}) => ({ ok: true, undone: desk.undo(change).words }),
+      handler: ({ change } = {}) => {
+        const { id, words } = desk.undo(change);
+        return { ok: true, undone: words, change: id };
+      },
     },
     redo: {
-      description: 'Do again what was undone last.',
+      description: 'Do again what was undone last. With `change`, only if that was undone last.',
+      params: object({ change }),
       inverse: 'undo',
-      handler: () => ({ ok: true, redone: desk.redo().words }),
+      handler: ({ change } = {}) => {
+        const { id, words } = desk.redo(change);
+        return { ok: true, redone: words, change: id };
+      },
     },
   };
 }

@@ -11,7 +11,8 @@ export const MOST_COLUMNS = 50;
 
 /** What came of a change, short enough to be read. @param {Desk} desk @param {{ change: import('./desk.js').Change | null, worked: Set<number> }} done */
 export function done(desk, { change, worked }) {
-  if (!change) return { ok: true, changed: 0 };
+  // Without a change there is nothing to undo, which is said so that nothing else is.
+  if (!change) return { ok: true, changed: 0, change: null };
   const changed = [...change.before.keys()];
   const recalculated = [...worked].filter((key) => !change.before.has(key));
   return {

@@ -2,6 +2,7 @@
 //!
 //! Without arguments everything is measured; with some, only what has one of them in its name.
 
+mod apps;
 mod bare;
 mod calls;
 mod client;
@@ -37,7 +38,7 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == calls::COMMAND) {
         return calls::lend();
     }
-    let measurements: [(&str, Measure); 11] = [
+    let measurements: [(&str, Measure); 12] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
         ("history", history::history),
@@ -48,6 +49,7 @@ fn main() -> anyhow::Result<()> {
         ("search", search::measure),
         ("calls", calls::measure),
         ("page", page::measure),
+        ("apps", apps::measure),
         ("files", files::measure),
     ];
     // The clients of other rooms are built here too, and need one although nothing is encrypted.

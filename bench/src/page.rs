@@ -65,7 +65,7 @@ fn rows(found: &Value) -> anyhow::Result<Vec<Row>> {
 }
 
 /// What is not there, and how to get it.
-fn missing(browser: &Path) -> Option<String> {
+pub fn missing(browser: &Path) -> Option<String> {
     let node = Command::new("node").arg("--version").stdout(Stdio::null()).status();
     if !browser.exists() {
         let path = browser.display();
@@ -83,6 +83,6 @@ fn script() -> PathBuf {
     home().join("page/measure.mjs")
 }
 
-fn home() -> &'static Path {
+pub fn home() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }

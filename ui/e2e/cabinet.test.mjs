@@ -169,6 +169,76 @@ describe('apps', () => {
   });
 });
 
+/** An app that opens `.tally` files, and shows what is in them. */
+const opener = (id) => `<!doctype html><title>${id}</title><p id="text">empty</p><script>
+yaar.app.register({ appId: '${id}', name: '${id}', commands: { open: { description: 'Open', timeoutMs: 60000, handler: ({ content }) => {
+  document.getElementById('text').textContent = content;
+} } } });
+</script>`;
+
+describe('a file', () => {
+  test('is opened by the same app, whoever opens it and however', async () => {
+    for (const [id, name] of [['ledger', 'Ledger'], ['table', 'Table']]) {
+      const associated = [{ extensions: ['.tally'], command: 'open', paramKey: 'content' }];
+      await write(id, { name, fileAssociations: associated }, opener(id));
+    }
+    const put = (text) => writeFile(join(server.workspace, 'a.tally'), text);
+    await put('one');
+    await enter({}, '/');
+    await guest.ask('Hello');
+    const session = new URL(guest.page.url()).searchParams.get('session') ?? '';
+    await guest.page.goto(`${server.url}/?${new URLSearchParams({ session, applet: 'file-browser' })}`);
+    const region = (name) => guest.page.getByRole('region', { name, exact: true });
+    const files = region('Files').frameLocator('iframe');
+    const shows = (name, text) => region(name).frameLocator('iframe').getByText(text, { exact: true }).waitFor();
+    const back = () => guest.page.getByRole('tab', { name: 'Files' }).click();
+
+    // Apps that are there already answer at once, also on a machine that is busy.
+    for (const name of ['Ledger', 'Table']) {
+      await guest.page.evaluate(
+        (wish) => fetch('/api/apps/open', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(wish) }),
+        { session, appId: name.toLowerCase() },
+      );
+      await shows(name, 'empty');
+    }
+    await back();
+    // A click only chooses; and where several could, the person says which.
+    await files.getByRole('link', { name: /a\.tally/ }).click();
+    await files.locator('li.chosen').getByText('a.tally').waitFor();
+    await files.getByRole('link', { name: /a\.tally/ }).dblclick();
+    const menu = files.getByRole('menu', { name: 'Open with… a.tally' }).getByRole('menuitem');
+    await menu.first().waitFor();
+    assert.deepEqual(await menu.allTextContents(), ['Ledger', 'Table', 'Editor']);
+    await menu.getByText('Table').click();
+    await shows('Table', 'one');
+
+    // What no message takes goes to an app, wherever it is dropped.
+    await guest.page.evaluate(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(['two'], 'b.tally'));
+      const event = new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true });
+      document.querySelector('[role=log]')?.dispatchEvent(event);
+    });
+    const asking = guest.page.getByRole('dialog', { name: 'Open b.tally with…' });
+    await asking.getByRole('radio', { name: 'Ledger' }).check();
+    await asking.getByRole('checkbox', { name: 'Always open such files with it' }).check();
+    await asking.getByRole('button', { name: 'Open' }).click();
+    await shows('Ledger', 'two');
+
+    // From now on it is known which.
+    await put('six');
+    await back();
+    await files.getByRole('link', { name: /a\.tally/ }).dblclick();
+    await shows('Ledger', 'six');
+    await put('ten');
+    await guest.ask('/tool file_open {"path": "a.tally"}');
+    await shows('Ledger', 'ten');
+    await put('end');
+    await server.command('open', join(server.workspace, 'a.tally'), '--session', session);
+    await shows('Ledger', 'end');
+  });
+});
+
 describe('how apps look', () => {
   for (const { name, options } of looks) {
     test(name, async () => {

@@ -33,7 +33,7 @@ const places = {
   approvals: 'Nothing waits for you',
   schedules: 'Nothing is scheduled',
   desktop: 'There is no desktop yet',
-  devices: 'One key opens this house',
+  devices: 'No device is paired yet',
   tools: 'There is none yet',
   models: 'For new sessions',
   settings: 'Allowed without asking',

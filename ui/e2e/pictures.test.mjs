@@ -97,10 +97,10 @@ test('a picture is pasted', async () => {
 
 test('pictures are dropped anywhere, and the page says that they may be', async () => {
   await bring('dragenter', [red]);
-  await guest.page.getByText('Drop pictures here').waitFor();
+  await guest.page.getByText('Drop files here').waitFor();
   await bring('drop', [red, blue]);
   await eventually(async () => assert.deepEqual(await names(), ['red.png', 'blue.png']));
-  await guest.page.getByText('Drop pictures here').waitFor({ state: 'detached' });
+  await guest.page.getByText('Drop files here').waitFor({ state: 'detached' });
 });
 
 test('what is no picture, or too much, is refused in words, and the rest is taken', async () => {
@@ -118,6 +118,7 @@ test('pictures stay with the session they were added in', async () => {
   model.will('Yes.');
   await guest.ask('Hello');
   await bring('drop', [red]);
+  await guest.page.getByRole('dialog', { name: 'What shall become of red.png?' }).getByRole('button', { name: 'Attach' }).click();
   await eventually(async () => assert.deepEqual(await names(), ['red.png']));
   await guest.sessions.getByRole('button', { name: 'New session' }).click();
   await eventually(async () => assert.deepEqual(await names(), []));
@@ -158,11 +159,15 @@ for (const { name: look, options } of looks) {
     await pick(red, blue);
     await guest.ask('What are these, and what is the plan?');
     await loaded(guest.log.getByRole('img'), 3);
-    await bring('drop', [red, blue, { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('x') }]);
+    await bring('drop', [red, blue, { name: 'notes.none', mimeType: 'text/plain', buffer: Buffer.from('x') }]);
+    const asked = guest.page.getByRole('dialog', { name: 'What shall become of these 2 files?' });
+    await asked.waitFor();
+    await inspect(guest, `dropped-${look}`);
+    await asked.getByRole('button', { name: 'Attach' }).click();
     await loaded(waiting, 2);
     await inspect(guest, `pictures-${look}`);
     await bring('dragenter', [red]);
-    await guest.page.getByText('Drop pictures here').waitFor();
+    await guest.page.getByText('Drop files here').waitFor();
     await inspect(guest, `dropping-${look}`);
     await bring('drop', []);
     await guest.log.getByRole('button', { name: /^Show .* larger$/ }).last().click();

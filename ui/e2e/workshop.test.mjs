@@ -150,7 +150,8 @@ describe('files', () => {
     await files.getByRole('link', { name: 'Workspace' }).click();
     await files.getByText('4 entries').waitFor();
     await files.getByRole('link', { name: /pictures/ }).click();
-    await files.getByRole('link', { name: /b-hall/ }).click();
+    await files.getByRole('button', { name: 'Open with… b-hall.svg' }).click();
+    await files.getByRole('menuitem', { name: 'Pictures' }).click();
     await inside('Pictures');
     await isAt('pictures/b-hall.svg');
   });

@@ -185,7 +185,7 @@ mod tests {
             remarks,
             [
                 "`params` in meta.json must be an object; it is ignored".to_owned(),
-                "`root` is not a permission; there are files:write, schedules:write, shell".into(),
+                "`root` is not a permission; there are apps:open, files:write, schedules:write, shell".into(),
                 format!("`https://a.example; script-src *` {form}"),
                 format!("`http://a.example` {form}"),
                 format!("`*` {form}"),

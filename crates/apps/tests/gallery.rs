@@ -105,7 +105,10 @@ async fn what_is_no_applet_is_skipped_and_its_problem_named() {
         problem("broken", "meta.json is not JSON: EOF while parsing an object at line 1 column 1"),
         problem("empty", "meta.json is missing"),
         problem("large", "meta.json cannot be read: it has more than 65536 bytes"),
-        problem("odd", "`root` is not a permission; there are files:write, schedules:write, shell"),
+        problem(
+            "odd",
+            "`root` is not a permission; there are apps:open, files:write, schedules:write, shell",
+        ),
     ];
     assert_eq!(Folders::problems(&[home.temp.path().join("caco"), root.clone()]), expected);
     for slug in ["_draft", ".hidden", "Bad Name", "broken", "empty", "bare", "large", "nothing"] {

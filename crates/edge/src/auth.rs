@@ -20,10 +20,12 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     apps,
     caco::mcp::CALLBACK,
+    devices::{Devices, Scope},
     error::ApiError,
     keys::{Keys, secret},
     listen::Peer,
     login,
+    window::{self, Caller, door},
 };
 
 /// How long a browser stays logged in.
@@ -42,11 +44,17 @@ pub struct Access {
     pub names: Vec<String>,
     pub listen: SocketAddr,
     pub codes: Codes,
+    pub devices: Arc<Devices>,
 }
 
 /// Refuses before anything else looks at the request.
 pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    if door::is_ours(&parts.uri) {
+        let Some(device) = access.phone(&parts) else { return access.shut(&parts) };
+        parts.extensions.insert(Caller(device));
+        return next.run(Request::from_parts(parts, body)).await;
+    }
     if let Err(refusal) = access.admit(&parts) {
         metrics::counter!("megaron_refused_total", "status" => refusal.name()).increment(1);
         return match refusal {
@@ -99,7 +107,8 @@ impl Access {
         if acts || (is_protocol(parts.uri.path()) && !returns) {
             check_site(&parts.headers)?;
         }
-        let open = matches!(parts.uri.path(), "/healthz" | "/login" | "/login.css");
+        let open =
+            matches!(parts.uri.path(), "/healthz" | "/login" | "/login.css" | "/pair" | "/pair.js");
         if open || returns || self.is_owner(parts) { Ok(()) } else { Err(Refusal::Unknown) }
     }
 
@@ -128,9 +137,23 @@ impl Access {
         if self.trust_loopback && peer.is_some_and(|peer| peer.address.ip().is_loopback()) {
             return true;
         }
-        bearer(headers).is_some_and(|key| self.keys.accepts(key))
+        bearer(headers).is_some_and(|key| self.keys.accepts(key) || self.opens_all(key))
             || self.cookie(headers).is_some_and(|cookie| self.logged_in(cookie))
             || (takes_tokens(uri) && token(uri).is_some_and(|token| self.takes_token(token)))
+    }
+
+    /// What a phone is told whose key opens nothing.
+    fn shut(&self, parts: &Parts) -> Response {
+        metrics::counter!("megaron_refused_total", "status" => "401").increment(1);
+        let from = parts.extensions.get::<Peer>().map(|peer| peer.address.ip());
+        if self.devices.mistook(from) { window::too_many_mistakes() } else { window::not_let_in() }
+    }
+
+    /// Whether this is the key of a device that may do everything.
+    fn opens_all(&self, key: &str) -> bool {
+        let device = self.devices.find(key.as_bytes());
+        let device = device.filter(|device| device.scope == Scope::Everything);
+        device.inspect(|device| self.devices.saw(device)).is_some()
     }
 
     /// A one-time token, or the key itself from a client that can send nothing but a URL.
@@ -222,7 +245,7 @@ pub fn without_port(host: &str) -> &str {
     }
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, key) = text(headers, header::AUTHORIZATION)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }

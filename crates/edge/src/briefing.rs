@@ -3,12 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json as Reply, extract::State};
-use kernel::{
-    ports::Brief,
-    prompt,
-    toolbox::{Caller, ToolSpec},
-    visit::names_agent,
-};
+use kernel::{ports::Brief, prompt, toolbox::ToolSpec, visit::names_agent};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -57,6 +52,7 @@ pub async fn show(
         Some(id) => of_agent(&state.model, ports.agents.about(&state.model, id)),
         None => prompt::briefs(&state, ports.briefing.parts(ports.cwd(&state.cwd)).await),
     };
+    let tools = id.map(|id| ports.tools.specs_in(id)).unwrap_or_default();
     let part = |Brief { title, text }| PromptPart { title, text };
     let tool = |ToolSpec { name, description, schema: parameters }| PromptTool {
         name,
@@ -65,7 +61,7 @@ pub async fn show(
     };
     Ok(Reply(SystemPrompt {
         parts: briefs.into_iter().map(part).collect(),
-        tools: ports.tools.specs(&Caller::Model).into_iter().map(tool).collect(),
+        tools: tools.into_iter().map(tool).collect(),
     }))
 }
 

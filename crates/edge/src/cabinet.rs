@@ -4,7 +4,7 @@ pub mod cellar;
 mod fetch;
 pub mod gate;
 mod keeping;
-mod launch;
+pub mod launch;
 pub mod lease;
 pub mod routes;
 mod site;
@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
 use kernel::{cabinet::Card, host::Host, roster::News, update::SessionId};
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 use tokio::{sync::broadcast::error::RecvError, task::AbortHandle};
 
@@ -20,6 +21,7 @@ use crate::{
     App,
     error::ApiError,
     frames::{
+        Kept,
         capability::Capability,
         tenant::{Offer, Speaker, Tenant},
     },
@@ -36,6 +38,7 @@ pub struct Shown {
     host: Arc<Host>,
     offer: Offer,
     entry: String,
+    query: Option<String>,
     site: Arc<dyn Site>,
     lease: Arc<Lease>,
     /// What tells this window of the app from others, today and tomorrow.
@@ -59,6 +62,7 @@ pub async fn open(
     id: &str,
     session: Option<SessionId>,
     window: Option<&str>,
+    given: &Kept,
 ) -> Result<Shown, ApiError> {
     let cards = app.host.ports.cabinet.list().await;
     let Some(card) = cards.iter().find(|card| card.id == id) else {
@@ -67,12 +71,12 @@ pub async fn open(
         let hint = did_you_mean(&near(id, known));
         return Err(ApiError::not_found(format!("no app is called `{id}`{hint}")));
     };
-    let lease = Lease::new(app.host.clone(), card, session);
-    let lease = lease.map_err(|error| ApiError::internal(error.to_string()))?;
+    let lease = Lease::new(app.host.clone(), card, session, given);
     Ok(Shown {
         host: app.host.clone(),
         offer: offer(card),
         entry: card.entry.clone(),
+        query: None,
         site: Arc::new(AppSite::new(app.host.clone(), card)),
         lease: Arc::new(lease),
         place: window.map(|window| place(session, window)),
@@ -88,6 +92,22 @@ fn place(session: Option<SessionId>, window: &str) -> String {
 }
 
 impl Shown {
+    /// Begins with the document that an address names, if the app has it.
+    pub async fn at(mut self, address: &str) -> Self {
+        let address = address.split_once('#').map_or(address, |(before, _)| before);
+        let (path, query) = address.split_once('?').map_or((address, None), |(path, query)| {
+            (path, Some(query).filter(|query| !query.is_empty()))
+        });
+        let within = path.strip_prefix("/api/apps/").and_then(|path| path.split_once('/'));
+        let path = within.map(|(_, path)| percent_decode_str(path).decode_utf8_lossy());
+        let Some(path) = path.filter(|path| !path.is_empty()) else { return self };
+        if *path == self.entry || self.site.file(&path).await.is_some() {
+            self.entry = path.into_owned();
+            self.query = query.map(str::to_owned);
+        }
+        self
+    }
+
     /// Has the frame load anew whenever files of the app change.
     fn listen(&self, frame: &Speaker) {
         let mut listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,6 +148,10 @@ impl Tenant for Shown {
 
     fn site(&self) -> Arc<dyn Site> {
         self.site.clone()
+    }
+
+    fn query(&self) -> Option<String> {
+        self.query.clone()
     }
 
     fn entry(&self) -> Option<String> {

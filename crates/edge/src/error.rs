@@ -50,6 +50,27 @@ impl ApiError {
         Self::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "Authentication required")
     }
 
+    /// The phone reads exactly this word.
+    pub fn no_device() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "unauthorized")
+    }
+
+    pub fn rate_limited(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", message)
+    }
+
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", message)
+    }
+
+    pub fn upgrade_required(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UPGRADE_REQUIRED, "UPGRADE_REQUIRED", message)
+    }
+
+    pub fn method_not_allowed(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", message)
+    }
+
     pub fn no_token() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "Missing iframe token")
     }

@@ -79,7 +79,8 @@ pub struct Looked {
     pub told: Map<String, Value>,
 }
 
-/// What a page was given for a frame before the server was started anew, and still shows.
+/// What a page is given for a frame; the same again where it was given before the server was started
+/// anew, and is still on show.
 pub struct Kept {
     pub id: Uuid,
     pub ticket: String,
@@ -163,6 +164,11 @@ impl Frames {
         tenants.find(|it| it.offer().kind == kind && it.offer().id == id).cloned()
     }
 
+    /// Something new to give to a page.
+    pub fn fresh(&self) -> Result<Kept, OpenError> {
+        Ok(Kept { id: self.clock.id(), ticket: secret()?, nonce: secret()? })
+    }
+
     /// A new frame for a page of this origin. Where there are too many, the one goes that nobody
     /// shows and that has not been looked at for longest.
     pub fn open(
@@ -170,12 +176,8 @@ impl Frames {
         tenant: Arc<dyn Tenant>,
         session: Option<SessionId>,
         ancestor: String,
-        kept: Option<Kept>,
+        Kept { id, ticket, nonce }: Kept,
     ) -> Result<Opened, OpenError> {
-        let (id, ticket, nonce) = match kept {
-            Some(Kept { id, ticket, nonce }) => (id, ticket, nonce),
-            None => (self.clock.id(), secret()?, secret()?),
-        };
         let site = tenant.site();
         let (said, hearing) = mpsc::channel(WAITING);
         let now = self.clock.now();

@@ -6,6 +6,7 @@ mod auth;
 mod briefing;
 mod cabinet;
 mod caco;
+mod devices;
 mod error;
 mod extract;
 mod files;
@@ -19,12 +20,14 @@ mod near;
 mod operate;
 mod outputs;
 mod page;
+mod pairing;
 mod sandbox;
 mod shell;
 mod socket;
 mod v1;
 mod welcome;
 mod widgets;
+mod window;
 mod windows;
 
 use std::{
@@ -36,18 +39,22 @@ use std::{
 };
 
 use axum::{
-    Router, middleware,
+    Router,
+    extract::Request,
+    middleware,
     response::IntoResponse as _,
     routing::{get, post},
 };
 use kernel::{host::Host, servers::Servers};
 use tokio::{net::TcpListener, sync::watch};
+use tower::ServiceExt as _;
 use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use auth::{Access, Codes, Purpose};
 use caco::clients::Clients;
 pub use caco::clients::{PREFERENCES, Preferences};
+use devices::Devices;
 use frames::Frames;
 pub use frames::origin::{FrameOrigin, NoOrigin};
 pub use guest::Guest;
@@ -55,6 +62,7 @@ pub use keys::Keys;
 pub use near::{did_you_mean, near};
 use sandbox::Sandbox;
 pub use welcome::{Found, Lookout};
+use window::presence::Phones;
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -108,6 +116,7 @@ struct App {
     frames: Arc<Frames>,
     access: Arc<Access>,
     closing: socket::Closing,
+    phones: Phones,
     metrics: Metrics,
     lookout: OnceLock<Lookout>,
     disk: files::Disk,
@@ -132,6 +141,7 @@ struct App {
         (name = "mcp", description = "Servers of tools, and what was chosen for each."),
         (name = "frames", description = "Windows whose content lives on an origin of its own."),
         (name = "windows", description = "What is open beside a conversation."),
+        (name = "phone", description = "Phones: the Window Protocol, and the keys of devices."),
         (name = "files", description = "Files of the workspace, and those that are kept for a while."),
         (name = "preferences", description = "What the person chose last."),
         (name = "access", description = "Ways in for clients that cannot send headers."),
@@ -157,7 +167,9 @@ impl Edge {
             names: settings.allowed_hosts.clone(),
             listen: listener.local_addr()?,
             codes: Codes::default(),
+            devices: Arc::new(Devices::new(host.ports.catalog.clone(), host.ports.clock.clone())),
         });
+        let phones = Phones::new(host.ports.catalog.clone());
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
         let frames = Arc::new(Frames::new(host.clone(), settings.frame_origin.clone()));
         let disk = files::Disk::new(&host.ports.workspace, &settings.data_dir);
@@ -172,6 +184,7 @@ impl Edge {
             frames,
             access,
             closing,
+            phones,
             metrics,
             lookout,
             disk,
@@ -222,6 +235,7 @@ impl Edge {
     /// rest as interrupted, and says goodbye.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
         let Self { app, listener, settings, mcp, sandbox } = self;
+        app.access.devices.load().await.map_err(io::Error::other)?;
         let router = router(app.clone(), mcp);
         let finish = async {
             app.host.shut(settings.drain).await;
@@ -258,6 +272,7 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .routes(routes!(shell::post))
         .routes(routes!(outputs::show))
         .merge(windows::routes())
+        .merge(window::routes())
         .merge(v1::routes())
         .routes(routes!(welcome::welcome))
         .routes(routes!(briefing::show))
@@ -278,12 +293,14 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
     let doors = Router::new()
         .route("/login", get(login::visit).post(login::submit))
         .route("/login.css", get(login::style))
+        .route("/pair", get(pairing::page))
+        .route("/pair.js", get(pairing::script))
         .route("/logout", post(login::leave))
         .with_state(access.clone());
     let mcp = mcp.map_or_else(Router::new, |guest| {
         Router::new().route_service("/mcp", guest.until(app.closing.clone()))
     });
-    router
+    let router = router
         .route("/api/openapi.json", get(openapi))
         .route("/healthz", get(operate::health))
         .route("/metrics", get(operate::metrics))
@@ -294,5 +311,12 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .fallback(page::fallback)
         .layer(middleware::from_fn(operate::count))
         .layer(middleware::from_fn_with_state(access, auth::guard))
-        .layer(middleware::from_fn_with_state(frames, page::harden))
+        .layer(middleware::from_fn_with_state(frames, page::harden));
+    // Before anything looks at the path.
+    Router::new().fallback_service(router.map_request(|mut request: Request| {
+        if let Some(uri) = window::door::collapsed(request.uri()) {
+            *request.uri_mut() = uri;
+        }
+        request
+    }))
 }

@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::listen::Peer;
 
-/// The largest frame a client may send.
+/// The largest frame a client may send, unless what is spoken has a use for larger ones.
 const FRAME_BYTES: usize = 1 << 20;
 /// How much of a larger one is read: who is cut off while still sending hears no reason.
 pub const READ_BYTES: usize = 4 * FRAME_BYTES;
@@ -30,6 +30,12 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 pub trait Dialect: Send {
     /// Takes in a frame, whatever it holds.
     fn hear(&mut self, frame: &[u8]) -> impl Future<Output = ()> + Send;
+
+    /// Whether it takes a frame that is larger than usual.
+    fn takes(&self, frame: &[u8]) -> bool {
+        let _ = frame;
+        false
+    }
 
     /// Waits until there is something to say, and puts it into `out`, which comes empty. Dropping
     /// this in between must lose nothing.
@@ -72,7 +78,7 @@ pub async fn pump(
             message = socket.recv() => {
                 heard_at = Instant::now();
                 match message {
-                    Some(Ok(message)) if size(&message) > FRAME_BYTES => break End::TooLarge,
+                    Some(Ok(message)) if is_too_large(&dialect, &message) => break End::TooLarge,
                     Some(Ok(Message::Text(text))) => dialect.hear(text.as_bytes()).await,
                     Some(Ok(Message::Binary(bytes))) => dialect.hear(&bytes).await,
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => (),
@@ -136,16 +142,17 @@ async fn send(socket: &mut WebSocket, out: &mut Vec<Utf8Bytes>) -> Result<(), ax
     socket.flush().await
 }
 
-fn size(message: &Message) -> usize {
-    match message {
-        Message::Text(text) => text.len(),
-        Message::Binary(bytes) => bytes.len(),
+fn is_too_large(dialect: &impl Dialect, message: &Message) -> bool {
+    let frame = match message {
+        Message::Text(text) => text.as_bytes(),
+        Message::Binary(bytes) => bytes,
         // Of these no client can send a large one.
-        Message::Ping(_) | Message::Pong(_) | Message::Close(_) => 0,
-    }
+        Message::Ping(_) | Message::Pong(_) | Message::Close(_) => return false,
+    };
+    frame.len() > FRAME_BYTES && !dialect.takes(frame)
 }
 
-fn is_size(error: &axum::Error) -> bool {
+pub fn is_size(error: &axum::Error) -> bool {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(error) = source {
         if error.to_string().contains("too long") {

@@ -1,6 +1,8 @@
 //! The windows of a session over HTTP: what is open, and what the person does with it.
 
 mod frames;
+mod hands;
+mod inspect;
 
 use std::sync::Arc;
 
@@ -26,7 +28,11 @@ use crate::{
 use frames::{Change, NewWindow, Shown, Windows};
 
 pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(list, open)).routes(routes!(change, close))
+    OpenApiRouter::new()
+        .routes(routes!(list, open))
+        .routes(routes!(change, close))
+        .merge(hands::routes())
+        .merge(inspect::routes())
 }
 
 #[derive(Deserialize, IntoParams)]

@@ -3,6 +3,7 @@
 mod approvals;
 mod cabinet;
 mod lenders;
+mod phone;
 mod schedules;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
@@ -15,6 +16,7 @@ use crate::config;
 pub use approvals::{Allow, ApprovalsAction, ApprovalsArgs};
 pub use cabinet::{AppAction, AppArgs, OpenArgs};
 pub use lenders::{McpAction, McpAddArgs, McpArgs};
+pub use phone::{PairArgs, PhoneArgs};
 pub use schedules::{SchedulesAction, SchedulesArgs};
 
 #[derive(Debug, Parser)]
@@ -64,6 +66,10 @@ pub enum Command {
     Usage(UsageArgs),
     /// Show, replace or revoke the API key; keep the keys of providers
     Key(KeyArgs),
+    /// Make a key for a phone, and show it as a QR code
+    Pair(PairArgs),
+    /// Talk as a phone does, or check any server of the Window Protocol
+    Phone(PhoneArgs),
     /// Take over what another program has kept: `megaron import caco`
     Import(ImportArgs),
     /// Look for what is wrong, and say how to fix it
@@ -266,8 +272,10 @@ pub enum KeyAction {
     Show,
     /// Replace it: the old one and every login end
     New,
-    /// Remove it: nobody gets in with a key until there is a new one
-    Revoke,
+    /// Remove it: nobody gets in with a key until there is a new one; with a name, the key of that device
+    Revoke { device: Option<String> },
+    /// Print the devices that were paired, and when each was last seen
+    Devices,
     /// Print where the key of every provider comes from, and never what it is
     List,
     /// Keep the key of a provider of models, typed or piped in
@@ -287,6 +295,8 @@ this machine. It is used for a provider that has neither api_key_env nor api_key
 
 Examples:
   curl -H \"Authorization: Bearer $(megaron key)\" http://127.0.0.1:53000/api/sessions
+  megaron key devices
+  megaron key revoke \"Anna's phone\"
   megaron key set anthropic
   megaron key set anthropic --keyring
   megaron key list

@@ -33,7 +33,7 @@ use crate::cli::{ConfigArgs, DataDir, Overrides};
 use agent::Agent;
 pub use keys::manual;
 use lender::Lenders;
-pub use limbs::{Sandbox, Shell, Web};
+pub use limbs::{AppTools, Apps, Sandbox, Shell, Web};
 use provider::Provider;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,6 +49,7 @@ pub struct Config {
     pub budgets: Budgets,
     pub shell: Shell,
     pub web: Web,
+    pub apps: Apps,
     /// By a name that the person gave.
     pub providers: BTreeMap<String, Provider>,
     pub mcp: Lenders,
@@ -108,6 +109,7 @@ impl Default for Config {
             budgets: Budgets::default(),
             shell: Shell::default(),
             web: Web::default(),
+            apps: Apps::default(),
             providers: BTreeMap::new(),
             mcp: Lenders::default(),
         }

@@ -5,15 +5,16 @@ use std::{path::Path, process::ExitCode};
 use crate::{
     cli::{KeyAction, KeyArgs},
     config::{self, Config, edit, provider},
-    place, prompt, secrets, vault, wire,
+    inbox, pair, place, prompt, secrets, vault, wire,
 };
 
 /// What a shell says of a command that Ctrl-C ended.
 const CANCELLED: u8 = 130;
 
-pub fn run(args: &KeyArgs) -> anyhow::Result<ExitCode> {
-    let data_dir = config::data_dir(&args.home)?;
-    match args.action.as_ref().unwrap_or(&KeyAction::Show) {
+pub async fn run(args: KeyArgs) -> anyhow::Result<ExitCode> {
+    let KeyArgs { action, home } = args;
+    let data_dir = config::data_dir(&home)?;
+    match action.as_ref().unwrap_or(&KeyAction::Show) {
         KeyAction::Show => {
             let Some(key) = wire::keys(&data_dir)?.show()? else {
                 eprintln!("megaron: the key was revoked; `megaron key new` makes another");
@@ -25,7 +26,12 @@ pub fn run(args: &KeyArgs) -> anyhow::Result<ExitCode> {
             println!("{}", wire::keys(&data_dir)?.renew()?);
             eprintln!("The old key is void, and everyone is logged out.");
         }
-        KeyAction::Revoke => {
+        KeyAction::Revoke { device: Some(name) } => {
+            inbox::client(&data_dir, None).await?.revoke_device(name).await?;
+            eprintln!("The key of `{name}` is revoked.");
+        }
+        KeyAction::Devices => print!("{}", pair::list(&data_dir).await?),
+        KeyAction::Revoke { device: None } => {
             wire::keys(&data_dir)?.revoke()?;
             eprintln!(
                 "The key is revoked, and everyone is logged out. `megaron key new` makes another."

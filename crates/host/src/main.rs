@@ -19,6 +19,8 @@ mod lenders;
 mod logs;
 mod meters;
 mod minds;
+mod pair;
+mod phone;
 mod place;
 mod prompt;
 mod schedules;
@@ -60,7 +62,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Schedules(args) => wait_for(schedules::run(args)),
         Command::App(args) => wait_for(cabinet::run(args)),
         Command::Open(args) => wait_for(cabinet::open(args)),
-        Command::Key(args) => key::run(&args),
+        Command::Key(args) => wait_for(key::run(args)),
+        Command::Pair(args) => wait_for(pair::run(args)),
+        Command::Phone(args) => wait_for(phone::run(args)),
         Command::Models(args) => wait_for(minds::run(args)),
         Command::Usage(args) => wait_for(usage::run(args)),
         Command::Import(args) => wait_for(import::run(args)),

@@ -112,6 +112,9 @@ impl Rooms {
         lend(&host, &config.shell.allow);
         tools::add_social(&host);
         tools::add_applets(&host, workshop);
+        if config.apps.tools == config::AppTools::Each {
+            tools::add_each_command(&host);
+        }
         tokio::spawn(kernel::gallery::announce(changes, host.roster.clone()));
         tokio::spawn(kernel::cabinet::announce(app_changes, host.roster.clone()));
         let restarts = tools::Restarts::default();

@@ -37,6 +37,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("agents", &["host"]),
     ("apps", &["host"]),
     ("widgets", &["edge"]),
+    ("phone", &["host"]),
     ("host", &[]),
     ("testkit", &[]),
 ];

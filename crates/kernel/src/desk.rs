@@ -395,6 +395,7 @@ impl Desk {
             | Signal::Printed { .. }
             | Signal::Progress { .. }
             | Signal::Retrying { .. }
+            | Signal::App(_)
             | Signal::NearBudget(_)
             | Signal::ReloadWanted
             | Signal::Unrecorded { .. } => (),

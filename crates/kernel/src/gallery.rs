@@ -68,16 +68,19 @@ pub struct Needs {
 /// Something an applet does only after a person's yes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Permission {
+    AppsOpen,
     FilesWrite,
     SchedulesWrite,
     Shell,
 }
 
 impl Permission {
-    pub const ALL: [Self; 3] = [Self::FilesWrite, Self::SchedulesWrite, Self::Shell];
+    pub const ALL: [Self; 4] =
+        [Self::AppsOpen, Self::FilesWrite, Self::SchedulesWrite, Self::Shell];
 
     pub fn name(self) -> &'static str {
         match self {
+            Self::AppsOpen => "apps:open",
             Self::FilesWrite => "files:write",
             Self::SchedulesWrite => "schedules:write",
             Self::Shell => "shell",

@@ -104,10 +104,12 @@ pub enum Shelf {
     Apps,
     /// What tools have put out for a person.
     Outputs,
+    /// Keys of devices, and how far each has come.
+    Devices,
 }
 
 impl Shelf {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Preferences,
         Self::Clients,
         Self::AppletState,
@@ -117,6 +119,7 @@ impl Shelf {
         Self::Runs,
         Self::Apps,
         Self::Outputs,
+        Self::Devices,
     ];
 
     pub fn name(self) -> &'static str {
@@ -130,6 +133,7 @@ impl Shelf {
             Self::Runs => "runs",
             Self::Apps => "apps",
             Self::Outputs => "outputs",
+            Self::Devices => "devices",
         }
     }
 }

@@ -138,8 +138,12 @@ fn from_app(id: &str, window: &str, text: &str) -> String {
 
 /// What an app told that was to begin no turn, for the one that comes.
 fn informed(fact: AppFact) -> Option<Part> {
-    let AppFact::Interaction { window, content, app_id, inform: true, .. } = fact else {
+    let AppFact::Interaction { window, content, instructions, app_id, inform: true } = fact else {
         return None;
+    };
+    let content = match instructions {
+        Some(instructions) => format!("{content}\n\n{instructions}"),
+        None => content,
     };
     let text = from_app(app_id.as_deref().unwrap_or(&window), &window, &content);
     Some(Part::User { text, images: Vec::new() })

@@ -42,6 +42,8 @@ pub struct State {
     #[serde(skip_serializing_if = "Context::is_empty")]
     pub context: Context,
     pub updated_at: Timestamp,
+    /// When its last fact came to be.
+    pub at: Timestamp,
     /// An answer came that nobody has looked at.
     pub unobserved: bool,
     /// What it was last busy with, for a person.
@@ -167,6 +169,7 @@ pub struct OpenTurn {
 impl State {
     pub fn apply(&mut self, Entry { seq, at, fact }: &Entry) {
         self.last = *seq;
+        self.at = *at;
         if let Some((_, usage)) = ledger::used(fact) {
             self.spent.add(usage);
             self.turn_spent.add(usage);

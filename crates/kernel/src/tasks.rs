@@ -10,6 +10,14 @@ pub struct Task {
     pub id: Uuid,
     pub title: String,
     pub steps: Vec<Step>,
+    /// How far it has come at its best, in thousandths: a plan that grows does not fall back.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reached: u16,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(share: &u16) -> bool {
+    *share == 0
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,12 +67,22 @@ impl Task {
     }
 }
 
+/// How much of these steps is finished, one way or another, in thousandths.
+pub fn share(steps: &[Step]) -> u16 {
+    let open = |step: &&Step| matches!(step.progress, Progress::Pending | Progress::Active);
+    let finished = steps.len() - steps.iter().filter(open).count();
+    let thousandths = (finished * 1000).checked_div(steps.len()).unwrap_or_default();
+    u16::try_from(thousandths).unwrap_or(1000)
+}
+
 impl Plan {
     /// The facts that lead from the task that is open, if one is, to this plan.
     pub fn facts(self, open: Option<&Task>, id: impl FnOnce() -> Uuid) -> Vec<Fact> {
         let Self { title, steps } = self;
-        let task = Task { id: open.map_or_else(id, |open| open.id), title, steps };
-        let closed = task.close().map(|close| Fact::TaskClosed { task: task.id, close });
+        let reached = share(&steps).max(open.map_or(0, |open| open.reached));
+        let task = Task { id: open.map_or_else(id, |open| open.id), title, steps, reached };
+        let closed =
+            task.close().map(|close| Fact::TaskClosed { task: task.id, close, reason: None });
         let told = match open {
             Some(open) if *open == task => None,
             Some(_) => Some(Fact::TaskMoved(task)),

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     fmt,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use futures::{
@@ -79,6 +79,14 @@ impl Default for Audience {
     fn default() -> Self {
         Self { models: true, widgets: true }
     }
+}
+
+/// Tools that are there in one session and not in another, and come and go.
+pub trait Shelf: Send + Sync {
+    /// Changes what a model may call in a session to what is there now.
+    fn arrange(&self, session: SessionId, specs: &mut Vec<ToolSpec>);
+
+    fn find(&self, session: SessionId, name: &str) -> Option<Arc<dyn Tool>>;
 }
 
 /// What a model is told about a tool.
@@ -263,6 +271,7 @@ pub struct Toolbox {
     tools: Mutex<Arc<Tools>>,
     /// Counts changes.
     edition: watch::Sender<u64>,
+    shelf: OnceLock<Arc<dyn Shelf>>,
 }
 
 impl Toolbox {
@@ -271,6 +280,12 @@ impl Toolbox {
         self.change(|tools| {
             tools.insert(tool.spec().name.clone(), Arc::new(tool));
         });
+    }
+
+    /// From now on sessions have these tools besides. Only the first counts.
+    pub fn furnish(&self, shelf: impl Shelf + 'static) {
+        // A second one would be a mistake in how the house is built, and changes nothing.
+        self.shelf.set(Arc::new(shelf)).ok();
     }
 
     /// Replaces all tools of an MCP server by these. The one way in which its tools come and go.
@@ -308,16 +323,25 @@ impl Toolbox {
         open.map(|tool| tool.spec().clone()).collect()
     }
 
+    /// What the model of a session may call now.
+    pub fn specs_in(&self, session: SessionId) -> Vec<ToolSpec> {
+        let mut specs = self.specs(&Caller::Model);
+        if let Some(shelf) = self.shelf.get() {
+            shelf.arrange(session, &mut specs);
+        }
+        specs
+    }
+
     pub fn risk(&self, name: &str) -> Option<Risk> {
         self.tools().get(name).and_then(|tool| tool.risk())
     }
 
-    pub fn title(&self, name: &str, args: &Value) -> String {
-        self.tools().get(name).map_or_else(|| name.to_owned(), |tool| tool.title(args))
+    pub fn title(&self, session: SessionId, name: &str, args: &Value) -> String {
+        self.find(session, name).map_or_else(|| name.to_owned(), |tool| tool.title(args))
     }
 
-    pub fn parallel(&self, name: &str) -> bool {
-        self.tools().get(name).is_none_or(|tool| tool.parallel())
+    pub fn parallel(&self, session: SessionId, name: &str) -> bool {
+        self.find(session, name).is_none_or(|tool| tool.parallel())
     }
 
     pub async fn call(
@@ -337,7 +361,7 @@ impl Toolbox {
         name: &str,
         call: Call,
     ) -> Result<Permit, ToolError> {
-        let tool = self.tools().get(name).cloned();
+        let tool = self.find(call.session.id(), name);
         let tool = tool.ok_or_else(|| ToolError::Unknown(name.to_owned()))?;
         if !may_call(&call.caller, tool.as_ref()) {
             return Err(ToolError::Refused(name.to_owned()));
@@ -358,6 +382,12 @@ impl Toolbox {
         for tool in self.tools().values() {
             tool.forget(session);
         }
+    }
+
+    /// A tool that is there for all comes before one of a session.
+    fn find(&self, session: SessionId, name: &str) -> Option<Arc<dyn Tool>> {
+        let of_all = self.tools().get(name).cloned();
+        of_all.or_else(|| self.shelf.get()?.find(session, name))
     }
 
     fn tools(&self) -> Arc<Tools> {

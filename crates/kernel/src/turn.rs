@@ -17,7 +17,6 @@ use crate::{
     session::Session,
     state::{State, SummedUp},
     tokens,
-    toolbox::Caller,
     update::{Answer, Compaction, Fact, Failure, Seq, Signal, ToolRequest, Trace, Usage},
 };
 
@@ -130,7 +129,6 @@ impl Turn {
         let model = self.model(&state)?;
         let asked = state.turn.as_ref().map_or(0, |turn| turn.steps);
         let mut used = self.take_up(&mut state).await?;
-        let mut edition = self.ports.tools.edition();
         // By our guess it may be too much where the provider, who counts, has room for it.
         let (mut prompt, mut whole) = self.prompt(&state, model.window().saturating_mul(2)).await?;
         let mut fill = match (state.filled, prompt.parts.last()) {
@@ -164,10 +162,8 @@ impl Turn {
                 fill.add(&result);
                 prompt.parts.push(result);
             }
-            if self.ports.tools.edition() != edition {
-                edition = self.ports.tools.edition();
-                prompt.tools = self.ports.tools.specs(&Caller::Model);
-            }
+            // What can be called may have come and gone with what was called.
+            prompt.tools = self.ports.tools.specs_in(self.session.id());
         }
         Ok(())
     }
@@ -207,7 +203,7 @@ impl Turn {
     async fn prompt(&self, state: &State, budget: u64) -> Result<(Prompt, bool), StoreError> {
         let (log, session) = (self.ports.log.as_ref(), self.session.id());
         let Recalled { parts, whole } = prompt::recall(log, session, state, budget).await?;
-        let tools = self.ports.tools.specs(&Caller::Model);
+        let tools = self.ports.tools.specs_in(session);
         Ok((Prompt { system: self.system(state).await, parts, tools }, whole))
     }
 
@@ -333,7 +329,7 @@ impl Turn {
                     if id.is_empty() || !used.insert(id.clone()) {
                         id = self.ports.clock.id().to_string();
                     }
-                    let title = self.ports.tools.title(&name, &args);
+                    let title = self.ports.tools.title(self.session.id(), &name, &args);
                     answer.calls.push(ToolRequest { id, name, args, title });
                 }
                 Ok(Piece::Trace(data)) => {

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::{
     approvals::Mode,
-    apps::AppFact,
+    apps::{AppFact, News},
     budget::Standing,
     feed::Following,
     outputs::Embed,
@@ -229,6 +229,9 @@ pub enum Fact {
     TaskClosed {
         task: Uuid,
         close: Close,
+        /// Why, where it was not its own steps that ended it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     TurnEnded(Outcome),
     /// A window was opened, perhaps over one of the same name.
@@ -354,6 +357,8 @@ pub enum Signal {
         attempts: u32,
         wait: Duration,
     },
+    /// What is heard of an app and not kept.
+    App(Arc<News>),
     /// A budget has just come near its end, or to it.
     NearBudget(Standing),
     /// Whoever shows the session should load their page anew.

@@ -7,11 +7,16 @@ mod wish;
 use std::{collections::BTreeMap, sync::Arc};
 
 pub use content::{Content, Operation, Renderer, is_app};
-pub use window::{Bounds, By, DockEdge, MONITOR, Stance, Variant, Window, WindowChange, key};
+pub use window::{
+    Bounds, By, DockEdge, Hands, MONITOR, Stance, Variant, Window, WindowChange, key,
+};
 pub(crate) use wish::Decision;
 pub use wish::{ALL_BYTES, CONTENT_BYTES, MOST, Named, Opening, WindowError, Wish};
 
-use crate::update::{Entry, Fact, Seq};
+use crate::{
+    apps::AppFact,
+    update::{Entry, Fact, Seq},
+};
 
 /// What is open, by scoped id. The same whether it was heard fact by fact or read from the log,
 /// from [`crate::state::State::windows_from`] on.
@@ -31,20 +36,55 @@ pub struct Pane {
     pub since: Seq,
     /// Where it last came to the front.
     pub raised: Seq,
+    pub hands: Hands,
+    /// Whether an agent has done something in it, in the turn that goes on.
+    pub driven: bool,
 }
 
 impl Windows {
     pub fn apply(&mut self, Entry { seq, fact, .. }: &Entry) {
         match fact {
             Fact::WindowOpened(window) => self.opened(*seq, window),
-            Fact::WindowChanged { window, change, .. } => {
+            Fact::WindowChanged { window, change, by } => {
                 if let Some(pane) = self.open.get_mut(window) {
+                    pane.driven |= change.drives(by);
                     // It could be done when it was recorded; what cannot any more changes nothing.
                     pane.change(*seq, change).ok();
                 }
             }
             Fact::WindowClosed { window, .. } => drop(self.open.remove(window)),
+            Fact::App(fact) => self.heard(fact),
+            Fact::TurnEnded(_) => self.open.values_mut().for_each(|pane| pane.driven = false),
             _ => (),
+        }
+    }
+
+    /// Whether anything would be different after this.
+    pub(crate) fn hears(&self, fact: &Fact) -> bool {
+        match fact {
+            Fact::App(fact) => matches!(
+                **fact,
+                AppFact::HandsTaken { .. } | AppFact::HandsBack { .. } | AppFact::Request(_)
+            ),
+            Fact::TurnEnded(_) => self.open.values().any(|pane| pane.driven),
+            fact => fact.is_of_windows(),
+        }
+    }
+
+    fn heard(&mut self, fact: &AppFact) {
+        let (window, hands) = match fact {
+            AppFact::HandsTaken { window } => (window, Hands::Person),
+            AppFact::HandsBack { window, .. } => (window, Hands::Agent),
+            AppFact::Request(request) => {
+                if let Some(pane) = self.open.get_mut(&request.window) {
+                    pane.driven |= request.drives();
+                }
+                return;
+            }
+            _ => return,
+        };
+        if let Some(pane) = self.open.get_mut(window) {
+            pane.hands = hands;
         }
     }
 
@@ -53,7 +93,9 @@ impl Windows {
         let same = self.open.get(&key).filter(|old| old.goes_on_in(window));
         let since = same.map_or(seq, |old| old.since);
         let window = Arc::new(window.clone());
-        self.open.insert(key, Pane { window, generation: seq.0, since, raised: seq });
+        let (hands, driven) = (Hands::Agent, false);
+        let pane = Pane { window, generation: seq.0, since, raised: seq, hands, driven };
+        self.open.insert(key, pane);
     }
 
     pub fn get(&self, key: &str) -> Option<&Pane> {

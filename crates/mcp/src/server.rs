@@ -15,6 +15,7 @@ mod prompts;
 mod relay;
 mod remarks;
 mod resources;
+mod shown;
 mod transcript;
 mod watching;
 

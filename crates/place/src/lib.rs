@@ -1,6 +1,7 @@
 //! Files by directory handle: opened without waiting, written whole or not at all, and never beside
 //! the directory that was meant.
 
+mod at_hand;
 mod roots;
 mod staged;
 mod twins;
@@ -17,23 +18,25 @@ pub use staged::{Staged, stage};
 pub fn open_file(dir: &Dir, path: &Path) -> io::Result<File> {
     // Opening a device may already do something, so it is looked at first.
     regular(&dir.metadata(path)?)?;
-    opened(dir, path, FollowSymlinks::Yes)
+    opened(dir, path, FollowSymlinks::Yes).map(|(file, _)| file)
 }
 
 /// The same by a path that has no links: none that comes in between is followed.
 pub fn open_real(dir: &Dir, path: &Path) -> io::Result<File> {
     let name = Path::new(name(path)?);
-    let parent = roots::descend(dir.try_clone()?, path.parent().unwrap_or(Path::new("")), false)?;
+    let deeper = roots::descend(dir, path.parent().unwrap_or(Path::new("")), false)?;
+    let parent = deeper.as_ref().unwrap_or(dir);
     regular(&parent.symlink_metadata(name)?)?;
-    opened(&parent, name, FollowSymlinks::No)
+    opened(parent, name, FollowSymlinks::No).map(|(file, _)| file)
 }
 
-fn opened(dir: &Dir, path: &Path, links: FollowSymlinks) -> io::Result<File> {
+fn opened(dir: &Dir, path: &Path, links: FollowSymlinks) -> io::Result<(File, Metadata)> {
     let mut options = OpenOptions::new();
     options.read(true).nonblock(true).follow(links);
     let file = dir.open_with(path, &options)?;
-    regular(&file.metadata()?)?;
-    Ok(file)
+    let about = file.metadata()?;
+    regular(&about)?;
+    Ok((file, about))
 }
 
 fn regular(found: &Metadata) -> io::Result<()> {

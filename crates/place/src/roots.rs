@@ -1,7 +1,6 @@
 //! The directories somebody may use, and what a path names within them.
 
 use std::{
-    ffi::OsString,
     io::{self, Write as _},
     path::{Component, Path, PathBuf},
     sync::OnceLock,
@@ -10,10 +9,10 @@ use std::{
 use cap_fs_ext::{DirExt as _, FollowSymlinks};
 use cap_std::{
     ambient_authority,
-    fs::{Dir, File},
+    fs::{Dir, File, Metadata},
 };
 
-use crate::{name, opened, regular, stage, twins};
+use crate::{at_hand, name, opened, regular, stage, twins};
 
 /// Directories that are open to somebody, and those within them that are not.
 #[derive(Clone, Debug, Default)]
@@ -60,15 +59,15 @@ pub struct Found {
 
 impl Found {
     /// Opens it as a regular file, and as nothing that would make us wait.
-    pub fn file(&self) -> io::Result<File> {
-        let (parent, name) = self.parent(false)?;
-        let name = Path::new(&name);
-        regular(&parent.symlink_metadata(name)?)?;
-        let file = opened(&parent, name, FollowSymlinks::No)?;
-        if twins::lies_in(&file.metadata()?, &self.shut) {
+    pub fn file(&self) -> io::Result<(File, Metadata)> {
+        let (file, about) = self.in_parent(false, |parent, name| {
+            regular(&parent.symlink_metadata(name)?)?;
+            opened(parent, name, FollowSymlinks::No)
+        })?;
+        if twins::lies_in(&about, &self.shut) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
-        Ok(file)
+        Ok((file, about))
     }
 
     /// The way from the open directory; `.` for that one itself.
@@ -84,7 +83,7 @@ impl Found {
     }
 
     pub fn dir(&self) -> io::Result<Dir> {
-        descend(self.root.try_clone()?, &self.within, false)
+        descend(&self.root, &self.within, false)?.map_or_else(|| self.root.try_clone(), Ok)
     }
 
     pub fn is_dir(&self) -> bool {
@@ -93,45 +92,55 @@ impl Found {
 
     /// Whether something is there that is no file: a directory, a link, a device.
     pub fn is_taken(&self) -> bool {
-        let found = self.parent(false).and_then(|(parent, name)| parent.symlink_metadata(name));
+        let found = self.in_parent(false, |parent, name| parent.symlink_metadata(name));
         found.is_ok_and(|found| regular(&found).is_err())
     }
 
     /// Puts a whole file there, in the place of the one that was; with `make`, also the directories
     /// that are missing.
     pub fn write(&self, bytes: &[u8], make: bool) -> io::Result<()> {
-        let (parent, name) = self.parent(make)?;
-        let was = match parent.symlink_metadata(&name) {
-            Ok(found) => {
-                regular(&found)?;
-                Some(found.permissions())
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
-        };
-        stage(&parent, was, |file| file.write_all(bytes))?.settle(&name)
+        self.in_parent(make, |parent, name| {
+            let was = match parent.symlink_metadata(name) {
+                Ok(found) => {
+                    regular(&found)?;
+                    Some(found.permissions())
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                Err(error) => return Err(error),
+            };
+            stage(parent, was, |file| file.write_all(bytes))?.settle(name.as_os_str())
+        })
     }
 
     /// Takes away the file, or the directory with all that is in it.
     pub fn remove(&self) -> io::Result<()> {
-        let (parent, name) = self.parent(false)?;
-        if parent.symlink_metadata(&name)?.is_dir() {
-            return parent.remove_dir_all(&name);
-        }
-        parent.remove_file(&name)
+        self.in_parent(false, |parent, name| {
+            if parent.symlink_metadata(name)?.is_dir() {
+                return parent.remove_dir_all(name);
+            }
+            parent.remove_file(name)
+        })
     }
 
-    fn parent(&self, make: bool) -> io::Result<(Dir, OsString)> {
+    fn in_parent<T>(
+        &self,
+        make: bool,
+        work: impl FnOnce(&Dir, &Path) -> io::Result<T>,
+    ) -> io::Result<T> {
         // The root itself is no file.
         let Ok(name) = name(&self.within) else { return Err(io::ErrorKind::IsADirectory.into()) };
         let way = self.within.parent().unwrap_or(Path::new(""));
-        Ok((descend(self.root.try_clone()?, way, make)?, name.to_owned()))
+        let deeper = descend(&self.root, way, make)?;
+        work(deeper.as_ref().unwrap_or(&self.root), Path::new(name))
     }
 }
 
-pub fn descend(mut dir: Dir, way: &Path, make: bool) -> io::Result<Dir> {
+/// The directory at the end of a way, or nothing where that does not lead anywhere else.
+pub fn descend(from: &Dir, way: &Path, make: bool) -> io::Result<Option<Dir>> {
+    let mut deeper = None;
     for step in way.components().filter(|it| *it != Component::CurDir) {
-        dir = match dir.open_dir_nofollow(step) {
+        let dir = deeper.as_ref().unwrap_or(from);
+        deeper = Some(match dir.open_dir_nofollow(step) {
             Err(error) if make && error.kind() == io::ErrorKind::NotFound => {
                 match dir.create_dir(step) {
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -141,9 +150,9 @@ pub fn descend(mut dir: Dir, way: &Path, make: bool) -> io::Result<Dir> {
                 }
             }
             opened => opened?,
-        };
+        });
     }
-    Ok(dir)
+    Ok(deeper)
 }
 
 impl Roots {
@@ -157,22 +166,43 @@ impl Roots {
     /// outside.
     pub fn find(&self, path: &Path) -> io::Result<Option<Found>> {
         let real = real(path)?;
-        let deepest = |roots: &'_ [Root]| {
-            let roots = roots.iter().filter_map(Root::real).filter(|root| real.starts_with(root));
-            roots.max_by_key(|root| root.as_os_str().len()).map(Path::to_owned)
-        };
-        let Some(root) = deepest(&self.open) else { return Ok(None) };
-        let shut = deepest(&self.shut);
-        if shut.is_some_and(|shut| shut.as_os_str().len() >= root.as_os_str().len()) {
-            return Ok(None);
-        }
-        let within = match real.strip_prefix(&root) {
+        let Some(root) = self.root(&real, Root::real) else { return Ok(None) };
+        let within = match real.strip_prefix(root) {
             Ok(rest) if rest != Path::new("") => rest.to_owned(),
             _ => ".".into(),
         };
-        let root = Dir::open_ambient_dir(&root, ambient_authority())?;
+        let root = Dir::open_ambient_dir(root, ambient_authority())?;
         let shut = self.shut.iter().filter_map(Root::real).map(Path::to_owned).collect();
         Ok(Some(Found { root, within, real, shut }))
+    }
+
+    /// The whole of a small file that is in memory, for those who must not wait. Nothing means that
+    /// it has to be looked for as any other.
+    pub fn at_hand(&self, path: &Path) -> Option<Vec<u8>> {
+        let known = |root: &'_ Root| root.real.get().is_some();
+        let plain = |it: Component<'_>| matches!(it, Component::RootDir | Component::Normal(_));
+        // Without links the path is its own real name.
+        if !path.is_absolute() || !path.components().all(plain) || !self.shut.iter().all(known) {
+            return None;
+        }
+        self.root(path, |root| root.real.get().map(PathBuf::as_path))?;
+        at_hand::read(path)
+    }
+
+    /// The deepest open directory that holds something, unless one that is shut lies deeper.
+    fn root<'roots>(
+        &'roots self,
+        real: &Path,
+        named: impl Fn(&'roots Root) -> Option<&'roots Path>,
+    ) -> Option<&'roots Path> {
+        let deepest = |roots: &'roots [Root]| {
+            let roots = roots.iter().filter_map(&named).filter(|root| real.starts_with(root));
+            roots.max_by_key(|root| root.as_os_str().len())
+        };
+        let root = deepest(&self.open)?;
+        let shut = deepest(&self.shut);
+        let is_shut = shut.is_some_and(|shut| shut.as_os_str().len() >= root.as_os_str().len());
+        (!is_shut).then_some(root)
     }
 }
 
@@ -243,6 +273,52 @@ mod tests {
     }
 
     #[test]
+    #[cfg(target_os = "linux")]
+    fn what_is_at_hand_is_what_would_be_found() {
+        let temp = tempfile::tempdir().unwrap();
+        let house = temp.path().canonicalize().unwrap();
+        for dir in ["room/keys/open", "roomer"] {
+            fs::create_dir_all(house.join(dir)).unwrap();
+        }
+        for file in ["room/file", "room/keys/key", "room/keys/open/door", "roomer/file"] {
+            fs::write(house.join(file), file).unwrap();
+        }
+        fs::write(house.join("room/empty"), "").unwrap();
+        fs::write(house.join("room/long"), vec![b'x'; 70_000]).unwrap();
+        fs::hard_link(house.join("room/keys/key"), house.join("room/twin")).unwrap();
+        symlink("file", house.join("room/link")).unwrap();
+        symlink("room", house.join("alias")).unwrap();
+        let open = ["room", "room/keys/open"].map(|it| house.join(it));
+        let roots = Roots::new(open.to_vec(), vec![house.join("room/keys")]);
+        let at_hand = |path: &str| {
+            let bytes = roots.at_hand(&house.join(path));
+            bytes.map(|it| String::from_utf8(it).unwrap())
+        };
+        // Not every file system can say that it would not wait.
+        for path in ["room/file", "room/./file", "room/keys/open/door"] {
+            let found = roots.find(&house.join(path)).unwrap().unwrap().file().unwrap().0;
+            let found = std::io::read_to_string(found).unwrap();
+            assert!(at_hand(path).is_none_or(|it| it == found), "{path}");
+        }
+        for path in [
+            "room/keys/key",
+            "room/twin",
+            "room/link",
+            "alias/file",
+            "room/../room/file",
+            "roomer/file",
+            "room/empty",
+            "room/long",
+            "room/gone",
+            "room",
+            "room/\0",
+        ] {
+            assert_eq!(at_hand(path), None, "{path}");
+        }
+        assert_eq!(roots.at_hand(Path::new("room/file")), None);
+    }
+
+    #[test]
     fn a_link_that_appears_after_the_check_is_not_followed() {
         let temp = tempfile::tempdir().unwrap();
         let house = temp.path().canonicalize().unwrap();
@@ -252,7 +328,7 @@ mod tests {
         fs::write(house.join("room/a/file"), "ours").unwrap();
         let roots = Roots::new(vec![house.clone()], vec![house.join("next")]);
         let found = roots.find(&house.join("room/a/file")).unwrap().unwrap();
-        let read = || std::io::read_to_string(found.file()?);
+        let read = || std::io::read_to_string(found.file()?.0);
         assert_eq!(read().unwrap(), "ours");
         fs::remove_dir_all(house.join("room/a")).unwrap();
         symlink("../next", house.join("room/a")).unwrap();
@@ -276,7 +352,10 @@ mod tests {
         let roots = Roots::new(vec![house.join("room")], vec![house.join("keys")]);
         let read = |name: &str| {
             let found = roots.find(&house.join("room").join(name)).unwrap().unwrap();
-            found.file().and_then(std::io::read_to_string).map_err(|error| error.kind())
+            found
+                .file()
+                .and_then(|(file, _)| std::io::read_to_string(file))
+                .map_err(|error| error.kind())
         };
         assert_eq!(read("one"), Err(io::ErrorKind::PermissionDenied));
         assert_eq!(read("two"), Err(io::ErrorKind::PermissionDenied));

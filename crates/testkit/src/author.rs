@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use kernel::{
-    apps::{AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, OwnerReason, Response},
+    apps::{
+        AppFact, AppRequest, Asked, BackReason, Cause, FailedReason, Inverse, Keep, Kind,
+        OwnerReason, Response,
+    },
     outputs::Embed,
     ports::{Batch, Clock as _},
     state::{State, SummedUp},
@@ -221,7 +224,7 @@ fn every_window_fact() -> Vec<Fact> {
     facts
 }
 
-fn every_app_fact(window: &str) -> [AppFact; 14] {
+fn every_app_fact(window: &str) -> [AppFact; 17] {
     let (window, connection) = (|| window.to_owned(), || "conn-1".to_owned());
     let request = || "req-1".to_owned();
     let asked = |asked, idempotency_key| {
@@ -236,6 +239,8 @@ fn every_app_fact(window: &str) -> [AppFact; 14] {
             position: Some(1),
             keep: Keep::Last,
             by_app: Some("dock".into()),
+            by: Some(By::Agent),
+            undoes: Some("req-0".into()),
         })
     };
     let (state_key, command) = ("a/b".to_owned(), || "inc".to_owned());
@@ -246,6 +251,7 @@ fn every_app_fact(window: &str) -> [AppFact; 14] {
             connection: connection(),
             instance: Some("i".into()),
             generation: u64::MAX,
+            replayed: Some(7),
         },
         AppFact::Owner {
             window: window(),
@@ -263,11 +269,17 @@ fn every_app_fact(window: &str) -> [AppFact; 14] {
             elapsed_ms: 8,
             late: true,
             keep: None,
+            inverse: Some(Inverse {
+                command: "dec".into(),
+                params: Some(json!({ "by": 2 })),
+                exact: true,
+            }),
         },
         AppFact::Failed { request: request(), reason: FailedReason::OwnerLost },
         AppFact::Rejected {
             connection: connection(),
             request: Some(request()),
+            window: Some(window()),
             why: "not yours".into(),
         },
         AppFact::Replay { window: window(), from: 0, to: 3, failed: 1 },
@@ -280,6 +292,9 @@ fn every_app_fact(window: &str) -> [AppFact; 14] {
             inform: true,
         },
         AppFact::File { window: window(), path: "/a.csv".into() },
+        AppFact::HandsTaken { window: window() },
+        AppFact::Edited { window: window(), keys: vec!["cells".into()] },
+        AppFact::HandsBack { window: window(), reason: BackReason::Silence },
     ]
 }
 

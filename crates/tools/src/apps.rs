@@ -3,9 +3,11 @@
 mod address;
 mod arguments;
 mod command;
+mod each;
 mod query;
 #[cfg(test)]
 mod tests;
+mod undo;
 
 use std::sync::Arc;
 
@@ -17,10 +19,12 @@ use kernel::{
 use serde_json::Value;
 
 pub use command::AppCommand;
+pub use each::Each;
 pub use query::AppQuery;
+pub use undo::AppUndo;
 
 use self::address::Address;
-use crate::typed::shorten;
+use crate::{typed::shorten, windows::by};
 
 /// Who is asked, and what.
 struct Question {
@@ -51,11 +55,22 @@ fn told_as(
 /// Asks in the session of the call.
 async fn ask(host: &Arc<Host>, call: &Call, question: Question) -> Result<String, String> {
     let Question { window, asked, key, address } = question;
-    let tool_call = call.id.clone();
-    let wanted = AppCall { key, tool_call, ..AppCall::new(window, asked) };
+    let (tool_call, by, attended) = (call.id.clone(), by(&call.caller), call.attended);
+    let wanted = AppCall { key, tool_call, by, attended, ..AppCall::new(window, asked) };
     let answer = host.ask_app(call.session.id(), wanted).await;
-    match answer.map_err(|error| error.to_string())? {
-        Answer::Said { kind, response, .. } => told(kind, response, address.as_ref()),
+    read(answer.map_err(|error| error.to_string())?, address.as_ref())
+}
+
+fn read(answer: Answer, address: Option<&Address>) -> Result<String, String> {
+    match answer {
+        Answer::Said { kind, response, note, .. } => {
+            let more = |text: String| match &note {
+                Some(note) => format!("{text}\n\n{note}"),
+                None => text,
+            };
+            told(kind, response, address).map(more).map_err(more)
+        }
+        Answer::Free { note } => Ok(note.unwrap_or_default()),
         Answer::Refused(text) => Err(text),
         Answer::Open { request } => {
             Err(format!("{}\n{}", texts::NO_RESPONSE, texts::still_open(&request)))

@@ -57,7 +57,7 @@ use crate::{
         AppletHowto, AppletUsage, GetAppletState, ReloadPage, RestartServer, SetAppletState,
     },
     apply_patch::ApplyPatch,
-    apps::{AppCommand, AppQuery},
+    apps::{AppCommand, AppQuery, AppUndo, Each},
     ask_person::AskPerson,
     cabinet::{AppOpen, FileOpen},
     context::{GetRelevantContext, SetRelevantContext},
@@ -118,12 +118,18 @@ pub fn add_applets(host: &Arc<Host>, workshop: Workshop) {
     toolbox.add(Adapter::new(ReloadPage));
     toolbox.add(Adapter::new(AppCommand { house: house() }));
     toolbox.add(Adapter::new(AppQuery { house: house() }));
+    toolbox.add(Adapter::new(AppUndo { house: house() }));
     toolbox.add(Adapter::new(AppOpen { house: house() }));
     toolbox.add(Adapter::new(FileOpen { house: house(), workshop }));
-    toolbox.add(Adapter::new(WindowClose));
-    toolbox.add(Adapter::new(WindowCreate));
+    toolbox.add(Adapter::new(WindowClose { house: house() }));
+    toolbox.add(Adapter::new(WindowCreate { house: house() }));
     toolbox.add(Adapter::new(WindowList));
-    toolbox.add(Adapter::new(WindowUpdate));
+    toolbox.add(Adapter::new(WindowUpdate { house: house() }));
+}
+
+/// Gives models a tool for each command of the apps on show, in place of one for all.
+pub fn add_each_command(host: &Arc<Host>) {
+    host.ports.tools.furnish(Each::new(House(Arc::downgrade(host))));
 }
 
 /// Lets agents ask for the server to be started anew.

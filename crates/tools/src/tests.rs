@@ -7,6 +7,7 @@ use kernel::{
     inbox::CallError,
     ports::Ports,
     toolbox::{Caller, ToolError, ToolSpec, Toolbox},
+    update::SessionId,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -277,9 +278,14 @@ fn models_are_told_this_about_them() {
     assert_eq!(toolbox().specs(&Caller::Model), expected);
 }
 
+/// These tools are the same in every session.
+fn anywhere() -> SessionId {
+    SessionId::parse("00000000-0000-0000-0000-000000000000").unwrap()
+}
+
 #[test]
 fn only_reading_may_overlap() {
-    let parallel = |name| toolbox().parallel(name);
+    let parallel = |name| toolbox().parallel(anywhere(), name);
     let reading = ["current_time", "glob", "grep", "list_directory", "read_file"];
     assert_eq!(reading.map(parallel), [true; 5]);
     assert_eq!(["apply_patch", "edit_file", "write_file"].map(parallel), [false; 3]);
@@ -307,6 +313,6 @@ fn a_person_is_told_what_a_call_does() {
         ("apply_patch", json!({ "patch": "" }), "Applying a patch".to_owned()),
         ("current_time", json!({}), "Looking at the clock".to_owned()),
     ] {
-        assert_eq!(toolbox().title(name, &args), title);
+        assert_eq!(toolbox().title(anywhere(), name, &args), title);
     }
 }

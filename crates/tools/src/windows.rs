@@ -10,12 +10,15 @@ mod update;
 use std::borrow::Cow;
 
 use kernel::{
+    apps::protocol::Answer,
     toolbox::{Call, Caller},
     windows::{self, By, Content, Pane, Wish},
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+
+use crate::agents::House;
 
 pub use close::WindowClose;
 pub use create::WindowCreate;
@@ -105,11 +108,44 @@ pub fn by(caller: &Caller) -> By {
     }
 }
 
-/// Does it in the session of the call.
-async fn arrange(call: &Call, wish: Wish) -> Result<Pane, String> {
-    match call.session.arrange(wish, by(&call.caller)).await {
-        Ok(arranged) => arranged.map_err(|error| error.to_string()),
+/// A window as it was arranged, and what the person did there meanwhile.
+struct Arranged {
+    pane: Pane,
+    note: Option<String>,
+}
+
+impl Arranged {
+    fn told(&self, text: String) -> String {
+        match &self.note {
+            Some(note) => format!("{text}\n\n{note}"),
+            None => text,
+        }
+    }
+}
+
+/// Does it in the session of the call, as soon as the person does not have the window in their hands.
+async fn arrange(house: &House, call: &Call, wish: Wish) -> Result<Arranged, String> {
+    let by = by(&call.caller);
+    let note = if by == By::Person { None } else { free(house, call, &wish).await? };
+    match call.session.arrange(wish, by).await {
+        Ok(Ok(pane)) => Ok(Arranged { pane, note }),
+        Ok(Err(error)) => Err(error.to_string()),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+async fn free(house: &House, call: &Call, wish: &Wish) -> Result<Option<String>, String> {
+    let window = match wish {
+        Wish::Open(opening) => &opening.id,
+        Wish::Change { window, .. } | Wish::Close { window } => &window.name,
+        // It changes nothing in the window.
+        Wish::Show { .. } => return Ok(None),
+    };
+    let waited = house.host()?.await_hands(call.session.id(), window, call.attended).await;
+    match waited.map_err(|error| error.to_string())? {
+        Answer::Free { note } => Ok(note),
+        Answer::Refused(text) => Err(text),
+        Answer::Said { .. } | Answer::Open { .. } => Ok(None),
     }
 }
 

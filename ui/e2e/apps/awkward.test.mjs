@@ -50,11 +50,12 @@ test('a command that never answers keeps no other from answering', async () => {
 
 test('one that takes its time says how far it is', async () => {
   assert.deepEqual(await said('patient', { ms: 40 }), { runs: 1 });
-  const steps = await app.heard('yaar:app-progress');
-  assert.deepEqual(
-    steps.map((it) => [it.done, it.total, it.note]),
-    [1, 2, 3, 4].map((step) => [step, 4, `part ${step} of 4`]),
-  );
+  const steps = (await app.heard('yaar:app-progress')).map((it) => [it.done, it.total, it.note]);
+  assert.deepEqual(steps[0], [1, 4, 'part 1 of 4']);
+  // The newest is told, so often and no more.
+  const possible = [1, 2, 3, 4].map((step) => [step, 4, `part ${step} of 4`]);
+  const rising = possible.filter(([done]) => steps.some((it) => it[0] === done));
+  assert.deepEqual(steps, rising);
 });
 
 test('it says often that it is ready, with one and the same instance', async () => {

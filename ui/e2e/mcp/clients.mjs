@@ -2,7 +2,11 @@
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldPipe } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  ResourceListChangedNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import { Client as NewClient, StreamableHTTPClientTransport as NewHttp } from '@modelcontextprotocol/client';
 import { StdioClientTransport as NewPipe } from '@modelcontextprotocol/client/stdio';
 import { readFile } from 'node:fs/promises';
@@ -17,6 +21,7 @@ const info = { name: 'visitor', version: '1' };
  * @typedef {object} Visitor
  * @property {(name: string, args?: Record<string, unknown>, options?: Options) => Promise<Result>} call
  * @property {(uri: string, heard: () => void) => Promise<unknown>} watch
+ * @property {(heard: (list: 'tools' | 'resources') => void) => Promise<unknown>} listen Hears when a list is another.
  * @property {OldClient | NewClient} client What both eras have in common.
  * @property {() => Promise<void>} leave
  */
@@ -40,6 +45,10 @@ export async function initializing(server, way) {
       });
       await client.subscribeResource({ uri });
     },
+    listen: async (heard) => {
+      client.setNotificationHandler(ToolListChangedNotificationSchema, () => heard('tools'));
+      client.setNotificationHandler(ResourceListChangedNotificationSchema, () => heard('resources'));
+    },
     leave: () => client.close(),
   };
 }
@@ -62,6 +71,11 @@ export async function discovering(server, way) {
         if (params.uri === uri) heard();
       });
       return client.listen({ resourceSubscriptions: [uri] });
+    },
+    listen: (heard) => {
+      client.setNotificationHandler('notifications/tools/list_changed', () => heard('tools'));
+      client.setNotificationHandler('notifications/resources/list_changed', () => heard('resources'));
+      return client.listen({ toolsListChanged: true, resourcesListChanged: true });
     },
     leave: () => client.close(),
   };

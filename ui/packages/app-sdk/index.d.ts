@@ -16,7 +16,10 @@ export interface Call {
   readonly requestId: string;
   /** Whether it was run before, and is only repeated because the app was loaded anew. */
   readonly replayed: boolean;
-  /** Tells how far it has come. */
+  /**
+   * Tells how far it has come: shown on the window and to the agent, and its time counts anew, ten minutes in all at most.
+   * Often is fine: the newest is told a few times a second. After its end it counts for nothing.
+   */
   progress(done: number, total?: number, note?: string): void;
 }
 
@@ -34,10 +37,14 @@ export interface Command {
    * Without it: `always`, or `never` where `restore` does it.
    */
   replay?: 'always' | 'last' | 'never';
-  /** How long the agent waits for it, in milliseconds; 5000 if not told, 600000 at most. */
+  /** How long the agent waits for it without hearing of it, in milliseconds; 5000 if not told, 600000 at most. */
   timeoutMs?: number;
-  /** The command of this app that takes it back. */
-  inverse?: string;
+  /**
+   * What takes it back. The name of a command of this app: it is given what it takes out of the result, or else out of
+   * `params`; a `null` there says that nothing has changed. `{ command, params }`: always this. `true`: the result says it as
+   * `inverse: { command, params }`, which goes before the others as well.
+   */
+  inverse?: string | true | { command: string; params?: object };
   handler(params: any, call: Call): unknown;
 }
 
@@ -64,6 +71,7 @@ export interface Registration {
 export interface InteractionOptions {
   /** What the agent should make of it. */
   instructions?: string;
+  /** One of the session's monitors; they all have the same agent. */
   toMonitor?: string;
   /** Only tells the agent at its next turn, and does not begin one. */
   inform?: boolean;

@@ -1,8 +1,18 @@
 // What the server knows of the windows of the session on show: listens to what becomes of them, and speaks for the apps in them.
 import * as api from '../lib/api';
 import { Bridge } from './bridge';
+import { HandsLine, changedHands, type HandsOf } from './hands';
 import type { AppEnd } from './line';
-import { applied, keyOf, replaced, type Action, type DesktopFrame, type Windows } from './windows';
+import { Inspector } from '../inspector/inspector.svelte';
+import { applied, keyOf, replaced, type Action, type DesktopFrame, type Step, type Windows } from './windows';
+
+/** How far a command is. */
+export interface Underway {
+  requestId: string;
+  done: number;
+  total: number | undefined;
+  note: string | undefined;
+}
 
 export interface Around {
   /** Other windows are there than before. */
@@ -13,6 +23,13 @@ export interface Around {
 
 export class Desk {
   windows = $state.raw<Windows>(new Map());
+  /** Whose hands they are in, where that is not as usual, and how much is new in their history. */
+  hands = $state.raw<ReadonlyMap<string, HandsOf>>(new Map());
+  readonly line: HandsLine;
+  /** How far commands are that tell of it: by window, the one that was told of last. */
+  steps = $state.raw<ReadonlyMap<string, Underway>>(new Map());
+  /** What is said to and by the app in one of them. */
+  readonly inspector: Inspector;
   private session = '';
   /** The session that the server tells of. */
   private joined = '';
@@ -28,31 +45,44 @@ export class Desk {
     private pass: (text: string) => boolean,
     private around: Around,
   ) {
+    this.inspector = new Inspector(pass, () => this.session);
     this.bridge = new Bridge(
       (frame) => void this.pass(JSON.stringify(frame)),
       (key) => this.windows.has(key),
       api.newKey,
+    );
+    this.line = new HandsLine(
+      (frame) => void this.pass(JSON.stringify(frame)),
+      (key) => this.hands.get(key),
+      () => performance.now(),
     );
   }
 
   /** Asks to be told of windows, from now on and for whatever session this connection follows. */
   join() {
     this.joined = '';
-    this.pass(JSON.stringify({ type: 'SUBSCRIBE_MONITOR' }));
+    this.pass(JSON.stringify({ type: 'SUBSCRIBE_MONITOR', hands: true }));
   }
 
   turn(session: string) {
     this.session = session;
     this.joined = '';
     this.windows = new Map();
+    this.hands = new Map();
+    this.steps = new Map();
     this.closing.clear();
+    this.inspector.close();
   }
 
   heard(frame: DesktopFrame) {
     if (frame.type === 'CONNECTION_STATUS') return this.begin(frame.sessionId, frame.windows ?? 0);
     if (this.joined === '' || this.joined !== this.session) return;
+    this.inspector.heard(frame);
     if (frame.type === 'ACTIONS') this.act(frame.actions, frame.monitorId);
-    if (frame.type === 'APP_PROTOCOL_REQUEST') this.bridge.request(frame.requestId, frame.windowId, frame.request);
+    if (frame.type === 'APP_PROTOCOL_PROGRESS')
+      this.step(keyOf(frame.windowId, frame.monitorId), frame.requestId, frame);
+    if (frame.type === 'APP_PROTOCOL_REQUEST')
+      this.bridge.request(frame.requestId, frame.windowId, frame.request, frame);
   }
 
   /** The frame of a window is there, and can be spoken with. */
@@ -61,7 +91,8 @@ export class Desk {
     return {
       end,
       awaits: (message) => this.bridge.awaits(key, message),
-      heard: (message) => this.bridge.heard(key, message),
+      heard: (message) => this.line.heard(key, message) || this.bridge.heard(key, message),
+      lost: () => this.bridge.lost(key),
     };
   }
 
@@ -93,14 +124,18 @@ export class Desk {
     this.joined = sessionId;
     if (sessionId !== this.session) return;
     this.snapshot = windows > 0;
+    this.hands = new Map();
     if (windows === 0) this.become(new Map());
     this.bridge.again();
+    this.steps = new Map();
+    if (this.inspector.key) this.inspector.join();
   }
 
   private act(actions: Action[], monitorId: string | undefined) {
     const { snapshot } = this;
     this.snapshot = false;
     if (snapshot) return this.become(replaced(this.windows, actions));
+    this.hands = changedHands(this.hands, actions, monitorId);
     let { windows } = this;
     for (const action of actions) windows = applied(windows, action, monitorId);
     this.become(windows);
@@ -108,10 +143,18 @@ export class Desk {
     for (const { windowId, monitorId: own } of seen) this.around.focused(keyOf(windowId, own ?? monitorId));
   }
 
+  private step(key: string, requestId: string, step: Step) {
+    const steps = new Map(this.steps);
+    if (!step.ended) steps.set(key, { requestId, done: step.done, total: step.total, note: step.note });
+    else if (steps.get(key)?.requestId === requestId) steps.delete(key);
+    this.steps = steps;
+  }
+
   private become(windows: Windows) {
     const left = [...windows].filter(([key]) => !this.closing.has(key));
     this.windows = new Map(left);
     this.around.changed(left.map(([key]) => key));
+    if (this.inspector.key && !this.windows.has(this.inspector.key)) this.inspector.close();
     const { key, arrived } = this.expected;
     if (!this.windows.has(key)) return;
     this.expect('', () => {});

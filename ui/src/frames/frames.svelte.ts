@@ -188,6 +188,23 @@ export class Frames {
     this.wanted = this.layout.front;
   }
 
+  /** Looks into the app in a window of the session, or no longer. */
+  inspect(key: string) {
+    const { inspector } = this.desk;
+    if (inspector.key === key) return inspector.close();
+    const pane = this.known.find((it) => it.kind === 'window' && it.id === key);
+    if (!pane) return;
+    if (pane.place === 'chat') this.place(pane.key, 'beside');
+    this.raise(pane.key);
+    inspector.open(key);
+  }
+
+  /** Whether there is an app in it that can be looked into. */
+  isApp({ kind, id }: Pane): boolean {
+    const window = kind === 'window' ? this.desk.windows.get(id) : undefined;
+    return window?.content.renderer === 'iframe';
+  }
+
   /** To a place in the row, counted from 0. */
   move(key: number, to: number) {
     this.change(layouts.moved(this.layout, key, to));

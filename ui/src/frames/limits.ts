@@ -8,6 +8,9 @@ export const FLOOD = 2000;
 /** In bytes; with its envelope it fits a frame of the socket. */
 export const MESSAGE_BYTES = 1_000_000;
 
+/** The same for what an app answers, which may be much. */
+const REPLY_BYTES = 4_000_000;
+
 export type Verdict = 'fine' | 'too fast' | 'still too fast' | 'flood';
 
 export class Allowance {
@@ -32,8 +35,18 @@ export class Allowance {
   }
 }
 
+/** An answer as JSON, or what whoever asked is told instead. */
+export function writtenReply(response: unknown): { text: string } | { error: string } {
+  const tooMuch = `the app's reply is larger than ${REPLY_BYTES} bytes; ask for less of it at a time`;
+  return written(response, REPLY_BYTES, tooMuch);
+}
+
 /** A message as JSON, or what is wrong with it. */
-export function written(message: unknown): { text: string } | { error: string } {
+export function written(
+  message: unknown,
+  most = MESSAGE_BYTES,
+  tooMuch = `a message may have ${MESSAGE_BYTES} bytes at most`,
+): { text: string } | { error: string } {
   let text: string | undefined;
   try {
     text = JSON.stringify(message);
@@ -41,14 +54,14 @@ export function written(message: unknown): { text: string } | { error: string } 
     return { error: 'a message must be plain data, as JSON can carry it' };
   }
   if (text === undefined) return { error: 'a message must be plain data, as JSON can carry it' };
-  if (!fits(text)) return { error: `a message may have ${MESSAGE_BYTES} bytes at most` };
+  if (!fits(text, most)) return { error: tooMuch };
   return { text };
 }
 
-function fits(text: string): boolean {
-  if (text.length > MESSAGE_BYTES) return false;
+function fits(text: string, most: number): boolean {
+  if (text.length > most) return false;
   // No character takes more than three bytes for each of its units.
-  return text.length * 3 <= MESSAGE_BYTES || new TextEncoder().encode(text).length <= MESSAGE_BYTES;
+  return text.length * 3 <= most || new TextEncoder().encode(text).length <= most;
 }
 
 const FLAGS = ['allow-scripts', 'allow-forms', 'allow-popups', 'allow-modals', 'allow-downloads'];

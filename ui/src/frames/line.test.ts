@@ -55,6 +55,14 @@ describe('a line', () => {
     expect(world.posted).toEqual([{ type: 'notes' }, 7]);
   });
 
+  test('passes on no touches where nobody can take anything over', () => {
+    const { world, line } = ready();
+    line.heard({ type: 'yaar:app-touched' });
+    line.heard({ type: 'yaar:app-hand-back' });
+    line.heard({ type: 'yaar:app-ready' });
+    expect(world.passed).toEqual(['{"type":"yaar:app-ready"}']);
+  });
+
   test('keeps what the page says of itself to the page', () => {
     const { world, line } = ready();
     line.told({ type: 'megaron:welcome' });

@@ -26,7 +26,12 @@ export interface AppEnd {
   /** Whether this was asked for. */
   awaits(message: unknown): boolean;
   heard(message: unknown): void;
+  /** There is nobody any more who could be asked. */
+  lost(): void;
 }
+
+/** Our own script says so in every frame; only windows are in anybody's hands. */
+const TOUCHES: ReadonlySet<string> = new Set(['yaar:app-touched', 'yaar:app-hand-back']);
 
 /** Before its word; with it; after it went elsewhere; after it was put out. */
 export type LineState = 'loading' | 'ready' | 'strayed' | 'flooding';
@@ -68,6 +73,7 @@ export class Line {
     // Between one document and the next nobody is known.
     if (!this.known) return;
     if (kind.startsWith('yaar:') && this.ends.app) return this.ends.app.heard(message);
+    if (TOUCHES.has(kind)) return;
     const text = written(message);
     if ('error' in text) this.complain(text.error);
     else this.ends.pass(text.text);
@@ -137,6 +143,7 @@ export class Line {
     if (state === this.state) return;
     this.state = state;
     this.ends.state(state);
+    if (state === 'strayed' || state === 'flooding') this.ends.app?.lost();
   }
 }
 

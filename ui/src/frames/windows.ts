@@ -1,4 +1,5 @@
 // The windows of a session as the server tells of them: plain data, changed by one action after another.
+import type { Trace } from '../inspector/traffic';
 
 export type Renderer = 'markdown' | 'html' | 'text' | 'table' | 'image' | 'iframe';
 
@@ -27,6 +28,8 @@ export interface Action {
   content?: Shown;
   operation?: Operation;
   appId?: string;
+  hands?: 'agent' | 'person';
+  driven?: boolean;
 }
 
 export type Operation =
@@ -38,13 +41,27 @@ export type Operation =
 export type DesktopFrame =
   | { type: 'CONNECTION_STATUS'; status: string; sessionId: string; windows?: number }
   | { type: 'ACTIONS'; actions: Action[]; monitorId?: string }
-  | { type: 'APP_PROTOCOL_REQUEST'; requestId: string; windowId: string; request: AppRequest }
+  | ({ type: 'APP_PROTOCOL_REQUEST'; requestId: string; windowId: string; request: AppRequest } & About)
+  | ({ type: 'APP_PROTOCOL_PROGRESS'; windowId: string; monitorId?: string; requestId: string } & Step)
+  | { type: 'APP_PROTOCOL_INSPECTING'; windowId?: string }
+  | { type: 'APP_PROTOCOL_TRACE'; entries: Trace[] }
   | { type: 'ERROR'; error: string };
+
+/** How far a command is, or that there is nothing more to tell. */
+export type Step = { done: number; total?: number; note?: string; ended?: false } | { ended: true };
 
 export type AppRequest =
   | { kind: 'manifest' }
   | { kind: 'query'; stateKey: string }
   | { kind: 'command'; command: string; params?: unknown };
+
+/** What the server says of a request besides what is asked. */
+export interface About {
+  /** The document that it is for, where the server knows one. */
+  instance?: string;
+  /** Of a command that is given again: its place among all of them. */
+  position?: number;
+}
 
 /** Whether a frame of the socket is one of these: their types alone are written in capitals. */
 export function isDesktopFrame(frame: { type: string }): frame is DesktopFrame {

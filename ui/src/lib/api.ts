@@ -3,6 +3,7 @@ import type {
   AcceptedAnswer,
   Approval,
   CreatedAnswer,
+  Device,
   EventsAnswer,
   FindingsAnswer,
   FrameOffer,
@@ -15,12 +16,14 @@ import type {
   OutputAnswer,
   Preferences,
   PromptAnswer,
+  Reach,
   Ruling,
   SessionsAnswer,
   StateAnswer,
   ToolServer,
   Verdict,
   WelcomeAnswer,
+  WindowEvent,
 } from './wire';
 import { words } from './words';
 
@@ -87,6 +90,10 @@ export const grants = () => ask<{ grants: Grant[] }>('GET', '/api/grants');
 /** Goes on its way even if the page is being left. */
 export const revoke = (id: string) =>
   ask('DELETE', `/api/grants/${encodeURIComponent(id)}`, undefined, {}, { keepalive: true });
+
+export const devices = () => ask<{ keys: Device[] } & Reach>('GET', '/api/keys');
+export const pair = (name: string) => ask<Device & Reach & { key: string }>('POST', '/api/keys', name ? { name } : {});
+export const unpair = (id: string) => ask('DELETE', `/api/keys/${encodeURIComponent(id)}`);
 
 export const output = (id: string) =>
   ask<OutputAnswer>('GET', `/api/outputs/${encodeURIComponent(id)}?format=json`);
@@ -157,6 +164,16 @@ export function openWindow(sessionId: string, windowId: string, title: string, a
 /** Closes a window of a session, for everybody who looks at it. */
 export function closeWindow(sessionId: string, key: string): Promise<unknown> {
   return ask('DELETE', `/api/windows/${encodeURIComponent(key)}?session=${encodeURIComponent(sessionId)}`);
+}
+
+/** What became of a window, the newest first. */
+export function windowHistory(sessionId: string, key: string): Promise<{ events: WindowEvent[] }> {
+  return ask('GET', `/api/windows/${encodeURIComponent(key)}/history?session=${encodeURIComponent(sessionId)}`);
+}
+
+/** Takes back a command of the app in a window. */
+export function undoInWindow(sessionId: string, key: string, request: string): Promise<unknown> {
+  return ask('POST', `/api/windows/${encodeURIComponent(key)}/undo`, { session: sessionId, request });
 }
 
 /** Notes for the agent what the person is looking at. */

@@ -172,6 +172,23 @@ export interface Grant {
   grantedAt: string;
 }
 
+/** A device with a key of its own. */
+export interface Device {
+  id: string;
+  name: string;
+  scope: 'phone' | 'everything';
+  sessionId: string | null;
+  createdAt: string;
+  lastSeenAt: string | null;
+  connected: boolean;
+}
+
+/** How other machines reach the server, as far as they do. */
+export interface Reach {
+  host: string;
+  local: boolean;
+}
+
 export interface Task {
   id: string;
   title: string;
@@ -390,4 +407,24 @@ interface Happened<Type extends string, Data> {
   data: Data;
   id?: string;
   timestamp?: string;
+}
+
+/** One thing that happened to a window. */
+export interface WindowEvent {
+  seq: number;
+  at: string;
+  who: 'person' | 'agent' | 'program' | 'app' | 'house';
+  /** Of an agent its model, of an app its id. */
+  name?: string;
+  what: string;
+  text?: string;
+  command?: {
+    request: string;
+    name: string;
+    params?: string;
+    came: 'open' | 'done' | 'failed';
+    error?: string;
+    undoes?: string;
+    undo?: 'can' | 'undone' | 'covered' | 'passed';
+  };
 }

@@ -207,7 +207,19 @@ function inThis({ hall }: Shell): Command[] {
       shape: 'spark',
       run: () => void hall.wishes.choose(id, model.id),
     }));
-  return [...permits, ...models];
+  const { frames } = hall;
+  const inspects = [...frames.beside, ...frames.inline]
+    .filter((it) => frames.isApp(it))
+    .map<Command>((pane) => ({
+      id: `inspect ${pane.id}`,
+      name: words.inspector.inspect(frames.title(pane)),
+      hint: pane.id,
+      group: 'session',
+      shape: 'eye',
+      // Once the palette has given the focus back.
+      run: () => setTimeout(() => frames.inspect(pane.id)),
+    }));
+  return [...permits, ...inspects, ...models];
 }
 
 function sessions(shell: Shell): Command[] {

@@ -73,6 +73,7 @@ impl Capability {
 
     fn wish(&self, permission: Permission, request: &str) -> Wish {
         let (risk, what) = match permission {
+            Permission::AppsOpen => (Risk::Shows, "open files in apps"),
             Permission::FilesWrite => (Risk::Edits, "write files"),
             Permission::SchedulesWrite => (Risk::Acts, "change schedules"),
             Permission::Shell => (Risk::Runs, "run commands"),

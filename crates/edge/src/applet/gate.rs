@@ -37,6 +37,7 @@ pub struct Gate {
 impl Gate {
     pub fn new(app: Arc<App>) -> Self {
         let routes = caco::routes().merge(files::routes()).routes(routes!(shell::post));
+        let routes = routes.merge(cabinet::launch::routes());
         let (routes, _) = routes.split_for_parts();
         let routes = routes.fallback(unknown).method_not_allowed_fallback(unknown);
         Self { routes: routes.with_state(app.clone()), app }
@@ -84,12 +85,14 @@ impl Gate {
             Way::OwnMessage => {
                 let Json(body) =
                     Json::<Map<String, Value>, LARGE>::from_request(request, &()).await?;
-                let body = Body::from(own_message(body, &capability.slug).to_string());
-                let mut request = Request::new(body);
-                *request.method_mut() = Method::POST;
-                let kind = HeaderValue::from_static("application/json");
-                request.headers_mut().insert(header::CONTENT_TYPE, kind);
+                let request = posted(&own_message(body, &capability.slug));
                 self.pass(capability, path, None, request).await
+            }
+            Way::OwnSession => {
+                let Json(mut body) =
+                    Json::<Map<String, Value>, LARGE>::from_request(request, &()).await?;
+                body.insert("session".to_owned(), session.into());
+                self.pass(capability, path, None, posted(&body.into())).await
             }
             Way::Parts => {
                 let slug = path.split('/').nth(3).unwrap_or_default();
@@ -132,6 +135,14 @@ fn allowed() -> Response {
         (header::ACCESS_CONTROL_MAX_AGE, "7200"),
     ];
     (StatusCode::NO_CONTENT, headers).into_response()
+}
+
+fn posted(body: &Value) -> Request {
+    let mut request = Request::new(Body::from(body.to_string()));
+    *request.method_mut() = Method::POST;
+    let kind = HeaderValue::from_static("application/json");
+    request.headers_mut().insert(header::CONTENT_TYPE, kind);
+    request
 }
 
 /// Whatever it says of itself, it is this applet that speaks.

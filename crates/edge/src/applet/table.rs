@@ -23,11 +23,14 @@ pub enum Way {
     OwnState,
     /// In the applet's own name, whatever else was said.
     OwnMessage,
+    /// In the applet's own session, whatever else was named.
+    OwnSession,
     /// The parts of an applet, without opening it.
     Parts,
 }
 
 const FILES: Need = Need::Leave(Permission::FilesWrite);
+const OPENS: Need = Need::Leave(Permission::AppsOpen);
 const SCHEDULES: Need = Need::Leave(Permission::SchedulesWrite);
 
 /// In a path `*` is one part, whatever it is, `**` one or more, and `@` the applet's own session.
@@ -41,6 +44,8 @@ const TABLE: &[(Method, &str, Need, Way)] = &[
     (Method::GET, "/api/files", Need::Nothing, Way::Plain),
     (Method::GET, "/api/file", Need::Nothing, Way::Plain),
     (Method::GET, "/api/outputs/*", Need::Nothing, Way::Plain),
+    (Method::GET, "/api/apps/openers", Need::Nothing, Way::Plain),
+    (Method::POST, "/api/apps/open", OPENS, Way::OwnSession),
     (Method::GET, "/api/mcp/tools", Need::Nothing, Way::Plain),
     (Method::POST, "/api/mcp/read_file", Need::Nothing, Way::Plain),
     (Method::POST, "/api/mcp/list_directory", Need::Nothing, Way::Plain),
@@ -114,7 +119,10 @@ mod tests {
             (Method::POST, "/api/socket-token"),
             (Method::POST, "/api/frames"),
             (Method::GET, "/api/log"),
+            (Method::GET, "/api/apps"),
+            (Method::POST, "/api/apps"),
             (Method::GET, "/api/windows"),
+            (Method::POST, "/api/windows/note/ask"),
             (Method::POST, "/api/windows"),
             (Method::DELETE, "/api/windows/note"),
             (Method::GET, "/api/mcp/servers"),

@@ -30,6 +30,10 @@ impl Dialect for Beside {
         self.keep_up().await;
     }
 
+    fn takes(&self, frame: &[u8]) -> bool {
+        hear::is_reply(frame)
+    }
+
     async fn say(&mut self, out: &mut Vec<Utf8Bytes>) {
         let mut told = Vec::new();
         tokio::select! {

@@ -6,6 +6,8 @@ use kernel::{update::SessionId, windows::Bounds};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::traffic::Trace;
+
 /// Who speaks, for clients that tell agents apart: a session has one.
 pub const AGENT: &str = "agent";
 
@@ -30,6 +32,27 @@ pub enum Frame<'a> {
         request_id: &'a str,
         window_id: &'a str,
         request: Request<'a>,
+        /// Ours: for which document of the app it is, and where in the journal what is played again.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        instance: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        position: Option<u64>,
+    },
+    /// How far a command of the app in a window is. Ours, as are the next two.
+    AppProtocolProgress {
+        request_id: &'a str,
+        window_id: &'a str,
+        monitor_id: &'a str,
+        #[serde(flatten)]
+        step: Step<'a>,
+    },
+    /// Whose app is inspected from now on.
+    AppProtocolInspecting {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        window_id: Option<&'a str>,
+    },
+    AppProtocolTrace {
+        entries: Vec<Trace<'a>>,
     },
     AgentThinking {
         content: &'a str,
@@ -68,6 +91,22 @@ pub enum Frame<'a> {
         cancel_text: &'static str,
         permission_options: PermissionOptions<'a>,
         agent_id: &'static str,
+    },
+}
+
+/// How far it is, or that there is nothing more to tell.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Step<'a> {
+    To {
+        done: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        total: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        note: Option<&'a str>,
+    },
+    Ended {
+        ended: bool,
     },
 }
 
@@ -118,6 +157,12 @@ pub enum Action<'a> {
     SetContent { window_id: &'a str, content: Content<'a> },
     #[serde(rename = "window.updateContent")]
     UpdateContent { window_id: &'a str, operation: Operation<'a> },
+    /// Ours, for those who asked: whose hands it is in, and whether an agent is at work there.
+    #[serde(rename = "window.hands")]
+    Hands { window_id: &'a str, hands: &'static str, driven: bool },
+    /// Ours, likewise: there is something new in its history.
+    #[serde(rename = "window.noted")]
+    Noted { window_id: &'a str },
 }
 
 #[derive(Debug, Serialize)]
@@ -184,7 +229,10 @@ mod tests {
     fn requests_look_as_they_always_did() {
         let ask = |request, seq| {
             let (request_id, window_id) = ("req-1", "dock");
-            write(&Frame::AppProtocolRequest { request_id, window_id, request }, seq)
+            let (instance, position) = (None, None);
+            let frame =
+                Frame::AppProtocolRequest { request_id, window_id, request, instance, position };
+            write(&frame, seq)
         };
         let begin =
             r#"{"type":"APP_PROTOCOL_REQUEST","requestId":"req-1","windowId":"dock","request":"#;

@@ -6,6 +6,7 @@ mod frames;
 mod hear;
 mod party;
 mod say;
+pub mod traffic;
 mod wishes;
 
 pub use arrive::{arrive, is_wanted};

@@ -14,8 +14,8 @@ use tokio::sync::mpsc;
 
 use super::{
     frames::{self, Frame, Request},
-    hear::{Wish, hear},
-    say::{self, Interest, Teller},
+    hear::{Wish, hear, is_reply},
+    say::{self, Interest, Teller, hands::Hands},
     wishes,
 };
 use crate::{App, frames::allowance::Allowance, socket::Dialect};
@@ -31,6 +31,8 @@ pub struct Party {
     /// Whether the session is the one that is followed in another dialect.
     following: bool,
     monitor: Option<String>,
+    /// Whether it wants to hear whose hands windows are in.
+    hands: bool,
     joined: Option<Joined>,
     /// How much each app may say yet.
     pub(super) allowances: HashMap<String, Allowance>,
@@ -79,7 +81,8 @@ impl Party {
     pub fn new(app: Arc<App>, interest: Interest) -> Self {
         let (following, monitor, joined) = (false, None, None);
         let (allowances, out) = (HashMap::new(), Outgoing::default());
-        Self { app, interest, following, monitor, joined, allowances, out }
+        let hands = false;
+        Self { app, interest, following, monitor, hands, joined, allowances, out }
     }
 
     pub fn session(&self) -> Option<SessionId> {
@@ -101,7 +104,13 @@ impl Party {
             Ok((feed, windows)) => {
                 self.welcome(session, &windows).await;
                 let (line, words) = mpsc::channel(WAITING);
-                let teller = Teller::new(self.interest, self.monitor.clone());
+                let mut teller = Teller::new(self.interest, self.monitor.clone());
+                if self.hands {
+                    let (hands, words) = Hands::of(&windows);
+                    teller.hands = Some(hands);
+                    teller.tell_hands(&words, &mut |frame| self.out.answer(frame));
+                }
+                drop(windows);
                 let attended = self.app.host.attend(session, Arc::new(Ear(line)));
                 self.joined =
                     attended.ok().map(|attendance| Joined { feed, teller, attendance, words });
@@ -143,15 +152,16 @@ impl Party {
     pub async fn hear(&mut self, frame: &[u8]) {
         match hear(frame) {
             Ok(Wish::Nothing) => (),
-            Ok(Wish::Join { monitor, session }) => self.look(monitor, session).await,
+            Ok(Wish::Join { monitor, session, hands }) => self.look(monitor, session, hands).await,
             Ok(wish) => wishes::obey(self, wish).await,
             Err(why) => tracing::debug!(why, "a frame of the App Protocol means nothing"),
         }
     }
 
-    async fn look(&mut self, monitor: Option<String>, session: Option<String>) {
-        let same = self.monitor == monitor;
+    async fn look(&mut self, monitor: Option<String>, session: Option<String>, hands: bool) {
+        let same = self.monitor == monitor && self.hands == hands;
         self.monitor = monitor;
+        self.hands = hands;
         match session {
             Some(name) => {
                 self.following = false;
@@ -165,6 +175,15 @@ impl Party {
                 self.following = true;
                 self.joined = None;
             }
+        }
+    }
+
+    /// Tells all that is said to and by the app in a window from now on; or no longer.
+    pub(super) fn inspect(&mut self, window: Option<String>) {
+        let window_id = window.as_deref();
+        self.out.answer(&Frame::AppProtocolInspecting { window_id });
+        if let Some(joined) = &mut self.joined {
+            joined.teller.inspects = window;
         }
     }
 
@@ -186,7 +205,14 @@ impl Party {
             }
         };
         let (request_id, window_id) = (&*asked.request, &*asked.window);
-        self.out.tell(&Frame::AppProtocolRequest { request_id, window_id, request });
+        let (instance, position) = (asked.instance.as_deref(), asked.position);
+        self.out.tell(&Frame::AppProtocolRequest {
+            request_id,
+            window_id,
+            request,
+            instance,
+            position,
+        });
     }
 
     pub(super) fn answer(&mut self, frame: &Frame<'_>) {
@@ -217,7 +243,7 @@ impl Party {
 fn past(teller: &mut Teller, entry: &Entry, out: &mut Outgoing) {
     // A question is asked once; those still open are asked again by whoever comes again.
     if !matches!(entry.fact, Fact::Asked(_)) {
-        teller.fact(&entry.fact, &mut |frame| out.tell(frame));
+        teller.entry(entry, &mut |frame| out.tell(frame));
     }
 }
 
@@ -238,6 +264,10 @@ async fn settle(host: &Host, session: SessionId) -> Result<(Feed, Arc<Windows>),
 impl Dialect for Party {
     async fn hear(&mut self, frame: &[u8]) {
         Self::hear(self, frame).await;
+    }
+
+    fn takes(&self, frame: &[u8]) -> bool {
+        is_reply(frame)
     }
 
     async fn say(&mut self, out: &mut Vec<Utf8Bytes>) {

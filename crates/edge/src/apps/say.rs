@@ -3,12 +3,21 @@
 use std::{borrow::Cow, collections::HashMap};
 
 use kernel::{
+    apps::{AppFact, News, Telling},
     question::{About, Question},
-    update::{Answer, Fact, Outcome, Output, Signal, Update},
+    update::{Answer, Entry, Fact, Outcome, Output, Signal, Update},
     windows::{self, By, DockEdge, Stance, Variant, Window, WindowChange},
 };
 
-use super::frames::{AGENT, Action, Content, Created, Frame, Operation, PermissionOptions};
+use super::{
+    frames::{AGENT, Action, Content, Created, Frame, Operation, PermissionOptions, Step},
+    traffic::Trace,
+};
+
+/// How many commands may be on their way that are told of as they go.
+const STEPS: usize = 100;
+
+pub mod hands;
 
 /// How much a connection wants to hear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +37,18 @@ pub struct Teller {
     reasoning: String,
     /// What running tools are called.
     tools: HashMap<String, String>,
+    /// Whose hands windows are in, if it wants to know.
+    pub hands: Option<hands::Hands>,
+    /// The window whose app is inspected, by its scoped id.
+    pub inspects: Option<String>,
+    /// Commands that have told how far they are, and in which window they run.
+    steps: HashMap<String, String>,
 }
 
 impl Teller {
     pub fn new(interest: Interest, monitor: Option<String>) -> Self {
-        let (text, reasoning, tools) = Default::default();
-        Self { interest, monitor, text, reasoning, tools }
+        let (text, reasoning, tools, inspects, steps) = Default::default();
+        Self { interest, monitor, text, reasoning, tools, hands: None, inspects, steps }
     }
 
     /// Everything that came together. Of a sentence that grows, only how it stands at the end.
@@ -43,7 +58,7 @@ impl Teller {
             match update {
                 Update::Fact(entry) => {
                     self.grow(&mut grown, &mut say);
-                    self.fact(&entry.fact, &mut say);
+                    self.entry(entry, &mut say);
                 }
                 Update::Signal { signal, .. } => self.signal(signal, &mut grown, &mut say),
             }
@@ -51,7 +66,51 @@ impl Teller {
         self.grow(&mut grown, &mut say);
     }
 
-    pub fn fact(&mut self, fact: &Fact, say: &mut impl FnMut(&Frame<'_>)) {
+    pub fn entry(&mut self, entry: &Entry, say: &mut impl FnMut(&Frame<'_>)) {
+        match &entry.fact {
+            Fact::App(fact) => {
+                self.ended(fact, say);
+                let inspected = self.inspects.as_deref();
+                if inspected.is_some_and(|key| fact.window().is_none_or(|window| window == key)) {
+                    let entries = Trace::of_fact(entry).into_iter().collect();
+                    say(&Frame::AppProtocolTrace { entries });
+                }
+            }
+            fact => self.fact(fact, say),
+        }
+        let hands = self.hands.as_mut();
+        let words = hands.map(|hands| hands.fact(&entry.fact)).unwrap_or_default();
+        self.tell_hands(&words, say);
+    }
+
+    /// A command has an outcome: nothing more is told of how far it is.
+    fn ended(&mut self, fact: &AppFact, say: &mut impl FnMut(&Frame<'_>)) {
+        let (AppFact::Response { request, .. } | AppFact::Failed { request, .. }) = fact else {
+            return;
+        };
+        let Some(window) = self.steps.remove(request) else { return };
+        let (monitor_id, window_id) = split(&window);
+        let step = Step::Ended { ended: true };
+        say(&Frame::AppProtocolProgress { request_id: request, window_id, monitor_id, step });
+    }
+
+    fn news(&mut self, news: &News, say: &mut impl FnMut(&Frame<'_>)) {
+        if let Telling::Progress { request, done, total, note } = &news.what {
+            let (monitor_id, window_id) = split(&news.window);
+            let seen = self.monitor.as_deref().is_none_or(|wanted| same(wanted, monitor_id));
+            if seen && (self.steps.len() < STEPS || self.steps.contains_key(request)) {
+                self.steps.insert(request.clone(), news.window.clone());
+                let step = Step::To { done: *done, total: *total, note: note.as_deref() };
+                let request_id = request;
+                say(&Frame::AppProtocolProgress { request_id, window_id, monitor_id, step });
+            }
+        }
+        if self.inspects.as_ref() == Some(&news.window) {
+            say(&Frame::AppProtocolTrace { entries: vec![Trace::of_news(news)] });
+        }
+    }
+
+    fn fact(&mut self, fact: &Fact, say: &mut impl FnMut(&Frame<'_>)) {
         if let Some((monitor, by, action)) = action(fact) {
             if self.monitor.as_deref().is_none_or(|wanted| same(wanted, monitor)) {
                 let agent_id = (*by == By::Agent).then_some(AGENT);
@@ -60,6 +119,16 @@ impl Teller {
             }
         } else if self.interest == Interest::Everything {
             self.conversation(fact, say);
+        }
+    }
+
+    pub fn tell_hands(&self, words: &[hands::Word], say: &mut impl FnMut(&Frame<'_>)) {
+        for word in words {
+            let (monitor, _) = split(word.window());
+            if self.monitor.as_deref().is_none_or(|wanted| same(wanted, monitor)) {
+                let actions = vec![word.action()];
+                say(&Frame::Actions { actions, agent_id: None, monitor_id: Some(monitor) });
+            }
         }
     }
 
@@ -82,7 +151,7 @@ impl Teller {
                 say(&Frame::ToolProgress { tool_name, status, message, tool_input, agent_id });
             }
             Fact::Asked(question) => say(&asked(question)),
-            Fact::TurnEnded(outcome) => self.ended(outcome, say),
+            Fact::TurnEnded(outcome) => self.turn_ended(outcome, say),
             // Not of the conversation, or nothing that these clients know.
             Fact::Opened { .. }
             | Fact::Renamed { .. }
@@ -131,7 +200,7 @@ impl Teller {
         }
     }
 
-    fn ended(&mut self, outcome: &Outcome, say: &mut impl FnMut(&Frame<'_>)) {
+    fn turn_ended(&mut self, outcome: &Outcome, say: &mut impl FnMut(&Frame<'_>)) {
         match outcome {
             Outcome::Finished | Outcome::Cancelled => (),
             Outcome::Failed { reason, .. } => say(&Frame::Error { error: reason }),
@@ -147,6 +216,9 @@ impl Teller {
     }
 
     fn signal(&mut self, signal: &Signal, grown: &mut Grown, say: &mut impl FnMut(&Frame<'_>)) {
+        if let Signal::App(news) = signal {
+            return self.news(news, say);
+        }
         if self.interest == Interest::Windows {
             return;
         }
@@ -170,6 +242,7 @@ impl Teller {
             | Signal::Calling { .. }
             | Signal::Printed { .. }
             | Signal::Retrying { .. }
+            | Signal::App(_)
             | Signal::NearBudget(_)
             | Signal::ReloadWanted => (),
         }

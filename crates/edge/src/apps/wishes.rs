@@ -1,18 +1,26 @@
 //! What a client of the App Protocol wishes, done: to windows, in the conversation, in answer to questions.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use kernel::{
     apps::AppFact,
-    question::{Decision, Scope},
+    host::Host,
+    question::{About, Decision, Scope},
     update::{Message, Origin, SessionId, WhenBusy},
-    windows::{Bounds, By, Content, Named, Opening, Renderer, WindowChange, Wish as Arrangement},
+    windows::{
+        Bounds, By, Content, MONITOR, Named, Opening, Renderer, WindowChange, Windows,
+        Wish as Arrangement,
+    },
 };
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::{
     frames::{AGENT, Frame},
     hear::{AppWords, Bounds as Told, Opened, Remember, Touch, Wish},
     party::Party,
+    say,
 };
 use crate::frames::allowance::Allowance;
 
@@ -20,6 +28,8 @@ use crate::frames::allowance::Allowance;
 const TURNS: (f64, f64) = (10.0, 1.0 / 3.0);
 /// What begins no turn costs less.
 const NOTES: (f64, f64) = (30.0, 1.0);
+/// What all apps of a page may say of themselves; more is left out.
+const REMARKS: (f64, f64) = (400.0, 100.0);
 /// How much an app may say at once.
 const WORDS_BYTES: usize = 64 << 10;
 /// Who answers a question, for a person.
@@ -33,13 +43,29 @@ pub async fn obey(party: &mut Party, wish: Wish) {
     let done = match wish {
         // Those it does itself.
         Wish::Nothing | Wish::Join { .. } => Ok(()),
-        Wish::Ready { window, instance } => {
-            let monitor = party.monitor();
-            party.attendance().map(|it| it.ready(window, monitor, instance)).ok_or_else(nobody)
+        Wish::Ready { window, instance, replayed } => {
+            let (monitor, seat) = (party.monitor(), party.attendance());
+            seat.map(|it| it.ready_after(window, monitor, instance, replayed)).ok_or_else(nobody)
         }
         Wish::Answer { request, window, response } => {
             party.attendance().map(|it| it.answered(request, window, response)).ok_or_else(nobody)
         }
+        Wish::Touched { window } => {
+            let monitor = party.monitor();
+            party.attendance().map(|it| it.touched(window, monitor)).ok_or_else(nobody)
+        }
+        Wish::Hand { window, to } => {
+            let monitor = party.monitor();
+            party.attendance().map(|it| it.hand(window, monitor, to)).ok_or_else(nobody)
+        }
+        Wish::Remark { window, remark } => {
+            let (may, monitor) = (may_remark(party), party.monitor());
+            if let Some(place) = party.attendance().filter(|_| may) {
+                place.remarked(window, monitor, remark);
+            }
+            Ok(())
+        }
+        Wish::Inspect { window } => inspect(party, session, window).await,
         Wish::Say { key, window, text } => say(party, session, key, window, text).await,
         Wish::Tell { window, words } => tell(party, session, &window, words).await,
         Wish::Touch(touches) => {
@@ -62,6 +88,30 @@ pub async fn obey(party: &mut Party, wish: Wish) {
 
 fn nobody() -> String {
     "no session was joined".to_owned()
+}
+
+fn may_remark(party: &mut Party) -> bool {
+    let now = party.app.host.ports.clock.now();
+    let full = || Allowance::of(REMARKS.0, REMARKS.1, now);
+    party.allowances.entry("remarks".to_owned()).or_insert_with(full).spend(now)
+}
+
+async fn inspect(
+    party: &mut Party,
+    session: SessionId,
+    window: Option<String>,
+) -> Result<(), String> {
+    let key = match window {
+        Some(name) => {
+            let windows = party.app.host.windows(session).await.map_err(|it| it.to_string())?;
+            let monitor = party.monitor();
+            let found = windows.find(&name, monitor.as_deref()).map_err(|it| it.to_string())?;
+            Some(found.window.key())
+        }
+        None => None,
+    };
+    party.inspect(key);
+    Ok(())
 }
 
 async fn say(
@@ -100,7 +150,10 @@ async fn tell(
     };
     let (window, app_id) = (pane.window.key(), pane.window.app.clone());
     let id = app_id.clone().unwrap_or_else(|| pane.window.id.clone());
-    let AppWords { content, instructions, inform, to_monitor: _ } = words;
+    let AppWords { content, instructions, inform, to_monitor } = words;
+    if let Some(monitor) = to_monitor {
+        reach(&windows, &monitor)?;
+    }
     if content.len() + instructions.as_deref().map_or(0, str::len) > WORDS_BYTES {
         return Err(format!("an app says at most {WORDS_BYTES} bytes at once"));
     }
@@ -121,6 +174,18 @@ async fn tell(
         Message { origin: Origin::App { id, window: Some(window) }, ..Message::from_user(text) };
     let posted = party.app.host.post(session, message, WhenBusy::Queue).await;
     posted.map(drop).map_err(|error| error.to_string())
+}
+
+/// A session has one agent for all of its monitors, who hears what is said to any that is there.
+fn reach(windows: &Windows, monitor: &str) -> Result<(), String> {
+    let monitors = windows.list().into_iter().map(|pane| pane.window.monitor.as_str());
+    let monitors: BTreeSet<&str> = monitors.chain([MONITOR]).collect();
+    if monitors.iter().any(|known| say::same(known, monitor)) {
+        return Ok(());
+    }
+    let known = monitors.into_iter().collect::<Vec<_>>().join(", ");
+    let monitor: String = monitor.chars().take(100).collect();
+    Err(format!("toMonitor: no monitor is called \"{monitor}\" in this session; it has {known}"))
 }
 
 async fn note(party: &Party, session: SessionId, fact: AppFact) -> Result<(), String> {
@@ -209,11 +274,21 @@ async fn decide(
         Remember::Once => Scope::Once,
         Remember::Always => Scope::Always,
     };
-    let decision = if confirmed {
-        Decision::Allow { scope, pattern: None, lasts: None }
-    } else {
+    let host = &party.app.host;
+    let decision = if !confirmed {
         Decision::Deny { reason: None }
+    } else if is_visit(host, id).await? {
+        // There is nothing to say but that it is done.
+        Decision::Answer(Value::Null)
+    } else {
+        Decision::Allow { scope, pattern: None, lasts: None }
     };
-    let decided = party.app.host.decide(id, decision, HERE).await;
+    let decided = host.decide(id, decision, HERE).await;
     decided.map(drop).map_err(|error| error.to_string())
+}
+
+async fn is_visit(host: &Host, id: Uuid) -> Result<bool, String> {
+    let open = host.questions().await.map_err(|error| error.to_string())?;
+    let asked = open.into_iter().find(|it| it.question.id == id);
+    Ok(asked.is_some_and(|it| matches!(it.question.about, About::Visit { .. })))
 }

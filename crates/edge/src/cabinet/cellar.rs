@@ -64,7 +64,7 @@ impl Cellar {
         let Some(found) = self.find(path)? else { return Ok(Kept::Nothing) };
         let mut bytes = Vec::new();
         match found.file() {
-            Ok(mut file) => file.read_to_end(&mut bytes)?,
+            Ok((mut file, _)) => file.read_to_end(&mut bytes)?,
             Err(error) if is_nothing(&error) => return Ok(Kept::Nothing),
             Err(error) => return Err(error),
         };
@@ -112,7 +112,7 @@ impl Cellar {
         let mut used = used.lock().unwrap_or_else(PoisonError::into_inner);
         let outside = || io::Error::from(io::ErrorKind::PermissionDenied);
         let found = self.find(path)?.ok_or_else(outside)?;
-        let old = found.file().and_then(|file| file.metadata()).ok().map(|about| about.len());
+        let old = found.file().ok().map(|(_, about)| about.len());
         let after = |used: Used| Used {
             bytes: used.bytes.saturating_sub(old.unwrap_or_default()) + bytes.len() as u64,
             files: used.files + u64::from(old.is_none()),

@@ -6,25 +6,29 @@ use axum::{Json as Reply, extract::State};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use kernel::{
     cabinet::{
-        Card,
-        launch::{Handed, LaunchError, Taken},
-        opening::{self, LARGEST, OpeningError},
+        launch::{Handed, LaunchError, Opener, Taken},
+        opening::{LARGEST, OpeningError},
     },
     update::SessionId,
     windows::By,
 };
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     App,
     error::{ApiError, ErrorBody},
-    extract::{self, Json},
-    files,
+    extract::{self, Json, Params},
+    files::{self, Reach},
 };
 
 /// A file travels as base64, with a little around it.
 const BODY: usize = LARGEST / 3 * 4 + (64 << 10);
+
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(open)).routes(routes!(openers))
+}
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -76,6 +80,34 @@ pub struct WhatOpened {
 struct Possible {
     id: String,
     name: String,
+    /// The person has chosen it for such files.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    preferred: bool,
+}
+
+#[derive(Deserialize, IntoParams)]
+pub struct OfFile {
+    /// A file, by its name alone or with its path; it need not be there.
+    path: String,
+}
+
+#[derive(Serialize, ToSchema)]
+pub struct Openers {
+    /// The first is the one that opens such a file unless another is asked for.
+    apps: Vec<Possible>,
+}
+
+/// Apps that open a file
+///
+/// By its name. The best first; none if no app opens such files.
+#[utoipa::path(get, path = "/api/apps/openers", tag = "apps", params(OfFile),
+    responses((status = 200, body = Openers)))]
+pub async fn openers(
+    State(app): State<Arc<App>>,
+    Params(OfFile { path }): Params<OfFile>,
+) -> Result<Reply<Openers>, ApiError> {
+    let (openers, _) = app.host.openers(&path).await?;
+    Ok(Reply(Openers { apps: openers.into_iter().map(Possible::from).collect() }))
 }
 
 /// Open an app, or a file in one
@@ -88,13 +120,14 @@ struct Possible {
         (status = 409, body = ErrorBody), (status = 413, body = ErrorBody)))]
 pub async fn open(
     State(app): State<Arc<App>>,
+    reach: Reach,
     Json(wish): Json<ToOpen, BODY>,
 ) -> Result<Reply<WhatOpened>, ApiError> {
     let session = SessionId::parse(&wish.session).filter(|id| app.host.roster.get(*id).is_some());
     let session = session.ok_or_else(|| ApiError::no_session(&wish.session))?;
     let (path, bytes) = match (wish.path, wish.file) {
         (Some(path), None) => {
-            let bytes = read(&app, path.clone()).await?;
+            let bytes = read(&app, reach, path.clone()).await?;
             (path, bytes)
         }
         (None, Some(SentFile { name, base64 })) => {
@@ -114,30 +147,26 @@ pub async fn open(
             return Err(ApiError::bad_request("path or file is needed, and not both"));
         }
     };
-    let preferred = app.host.preferred_apps().await?;
-    let cards = app.host.ports.cabinet.list().await;
     if wish.ask && wish.app_id.is_none() {
-        let choices = opening::choices(&cards, &path, &preferred);
-        if opening::is_open(&choices, &preferred) {
-            let choices = choices.iter().map(|choice| possible(choice.card)).collect();
+        let (openers, is_open) = app.host.openers(&path).await?;
+        if is_open {
+            let choices = openers.into_iter().map(Possible::from).collect();
             return Ok(Reply(WhatOpened { app_id: None, window_id: None, said: None, choices }));
         }
     }
     if let Some(id) = wish.app_id.as_deref().filter(|_| wish.remember) {
-        let choice = opening::choose(&cards, &path, Some(id), &preferred);
-        let extension = choice.map_err(LaunchError::from)?.extension;
-        app.host.prefer_app(extension, id).await?;
+        app.host.prefer_app(&path, id).await?;
     }
     let file = Handed { path, bytes, app: wish.app_id, tool_call: None };
     let Taken { app, window, said } = app.host.open_file(session, file, By::Person).await?;
     Ok(Reply(opened(app, window, Some(said))))
 }
 
-async fn read(app: &Arc<App>, path: String) -> Result<Vec<u8>, ApiError> {
+async fn read(app: &Arc<App>, reach: Reach, path: String) -> Result<Vec<u8>, ApiError> {
     let app = app.clone();
     let read = move || {
         let mut bytes = Vec::new();
-        let mut file = files::for_the_person(&app.disk, &path)?.take(LARGEST as u64 + 1);
+        let mut file = files::named(&app.disk, reach, &path)?.take(LARGEST as u64 + 1);
         file.read_to_end(&mut bytes).map_err(|error| ApiError::bad_request(error.to_string()))?;
         Ok(bytes)
     };
@@ -149,8 +178,10 @@ fn opened(app: String, window: String, said: Option<String>) -> WhatOpened {
     WhatOpened { app_id: Some(app), window_id: Some(window), said, choices: Vec::new() }
 }
 
-fn possible(card: &Card) -> Possible {
-    Possible { id: card.id.clone(), name: card.name.clone() }
+impl From<Opener> for Possible {
+    fn from(Opener { id, name, preferred }: Opener) -> Self {
+        Self { id, name, preferred }
+    }
 }
 
 impl From<LaunchError> for ApiError {

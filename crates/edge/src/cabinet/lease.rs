@@ -1,7 +1,8 @@
 //! What one app in one frame may do: its tokens, what it may keep, and whom it may speak to.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use kernel::{
     cabinet::{Card, Permission},
     host::Host,
@@ -12,7 +13,10 @@ use kernel::{
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::{error::ApiError, frames::asking::Asking, keys::secret};
+use crate::{
+    error::ApiError,
+    frames::{Kept, asking::Asking},
+};
 
 /// Who has not answered by then has not allowed it.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -36,15 +40,17 @@ pub enum Bearer {
 }
 
 impl Lease {
-    pub fn new(host: Arc<Host>, card: &Card, session: Option<SessionId>) -> io::Result<Self> {
+    /// Its tokens follow from what the page was given for the frame: a document that outlives the
+    /// server keeps the ones it has. Whoever has that could read them in the document anyway.
+    pub fn new(host: Arc<Host>, card: &Card, session: Option<SessionId>, given: &Kept) -> Self {
         let caller = Caller::App { id: card.id.clone() };
-        Ok(Self {
+        Self {
             asking: Asking::new(host, session, caller),
             id: card.id.clone(),
             name: card.name.clone(),
-            token: secret()?,
-            reading: secret()?,
-        })
+            token: token("app", &card.id, given),
+            reading: token("reader", &card.id, given),
+        }
     }
 
     pub fn host(&self) -> &Host {
@@ -135,6 +141,11 @@ impl Lease {
     }
 }
 
+/// One of the tokens of a frame. None of its parts has the sign between them.
+fn token(bearer: &str, app: &str, Kept { ticket, nonce, .. }: &Kept) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(format!("{bearer}/{app}/{ticket}/{nonce}")))
+}
+
 /// Takes the same time whatever is presented.
 fn same(presented: &str, token: &str) -> bool {
     Sha256::digest(presented.as_bytes()) == Sha256::digest(token.as_bytes())
@@ -151,8 +162,12 @@ mod tests {
     async fn each_token_is_good_for_its_own_and_none_for_another_frame() {
         let host = Host::start(World::new([]).ports(), Settings::default()).await.unwrap();
         let card = Card { id: "a".into(), ..Card::default() };
-        let lease = Lease::new(host.clone(), &card, None).unwrap();
-        let other = Lease::new(host, &card, None).unwrap();
+        let given =
+            |ticket: &str| Kept { id: uuid::Uuid::nil(), ticket: ticket.into(), nonce: "n".into() };
+        let lease = Lease::new(host.clone(), &card, None, &given("a"));
+        let other = Lease::new(host.clone(), &card, None, &given("b"));
+        let again = Lease::new(host, &card, None, &given("a"));
+        assert_eq!(again.told(), lease.told());
         let bearer = |header: Option<&str>, query: Option<&str>| {
             lease.bearer(header, query).map_err(|error| error.told().0.as_u16())
         };

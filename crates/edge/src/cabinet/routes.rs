@@ -29,7 +29,7 @@ const PICTURE: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 pub fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(list, install))
-        .routes(routes!(super::launch::open))
+        .merge(super::launch::routes())
         .routes(routes!(remove))
         .routes(routes!(icon))
 }

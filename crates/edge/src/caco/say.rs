@@ -115,7 +115,7 @@ fn bodies(session: SessionId, seq: Seq, at: Timestamp, fact: &Fact) -> Vec<Body<
         }
         Fact::TaskOpened(task) => vec![Body::TaskCreated { task: task.into() }],
         Fact::TaskMoved(task) => vec![Body::TaskUpdated { task: task.into() }],
-        Fact::TaskClosed { task, close } => {
+        Fact::TaskClosed { task, close, .. } => {
             vec![Body::TaskCompleted { task_id: *task, status: tasks::closed(*close) }]
         }
         Fact::Rewound { before, .. } => vec![Body::Rewound { before: *before }],
@@ -271,8 +271,8 @@ fn passing(session: SessionId, after: Seq, at: Timestamp, signal: &Signal) -> Ve
             [write(&ephemeral(derive(session, after, INTENT), Body::Intent { intent: text }))]
                 .into()
         }
-        // This socket's clients see a call when it is whole.
-        Signal::Calling { .. } => Vec::new(),
+        // This socket's clients see a call when it is whole, and what apps say in the dialect of apps.
+        Signal::Calling { .. } | Signal::App(_) => Vec::new(),
         Signal::Retrying { reason, attempt, attempts, wait } => {
             let seconds = wait.as_secs_f64();
             let message =

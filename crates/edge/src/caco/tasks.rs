@@ -40,7 +40,7 @@ struct Step<'a> {
 }
 
 impl<'a> From<&'a tasks::Task> for Task<'a> {
-    fn from(tasks::Task { id, title, steps }: &'a tasks::Task) -> Self {
+    fn from(tasks::Task { id, title, steps, .. }: &'a tasks::Task) -> Self {
         let step = |it: &'a tasks::Step| Step { text: &it.text, status: status(it.progress) };
         Self { id: *id, title, steps: steps.iter().map(step).collect() }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
-    Json,
+    Extension, Json,
     extract::{Request, State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
     response::{IntoResponse as _, Response},
 };
@@ -14,11 +14,12 @@ use super::socket::Connection;
 use crate::{
     App,
     apps::{self, Beside, Interest, Party, arrive},
-    auth::{self, Purpose},
+    auth::Purpose,
     error::{ApiError, ErrorBody},
     extract::ClientId,
     listen::Peer,
     socket::{Dialect, READ_BYTES, WRITE_BUFFER, pump},
+    window::{self, Caller},
 };
 
 type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
@@ -34,10 +35,8 @@ pub async fn shared(
     if apps::is_wanted(request.uri()) {
         return visit(app, client, upgrade, request).await;
     }
-    if auth::query(request.uri(), "token").is_some() {
-        let message = "a token on /ws asks for the Window Protocol, which this version does not \
-                       speak; a Caco client that cannot send headers uses /caco/ws?token=";
-        return ApiError::not_found(message).into_response();
+    if let Some(phone) = request.extensions().get::<Caller>().cloned() {
+        return window::socket(State(app), Extension(phone), upgrade, request).await;
     }
     open(app, upgrade, &request, |app| {
         let party = Party::new(app.clone(), Interest::Windows);

@@ -80,21 +80,28 @@ impl Disk {
         roots.find(&self.workspace.join(path))
     }
 
+    /// A file that is in memory, without waiting for anything.
+    fn at_hand(&self, roots: &Roots, path: &str) -> Option<Vec<u8>> {
+        roots.at_hand(&self.workspace.join(path))
+    }
+
     /// What a link leads to, as far as one may go there.
     fn aimed(roots: &Roots, link: &Path) -> Option<Metadata> {
         let found = roots.find(link).ok()??;
-        match found.file().and_then(|file| file.metadata()) {
-            Ok(file) => Some(file),
+        match found.file() {
+            Ok((_, file)) => Some(file),
             Err(_) => found.dir().and_then(|dir| dir.dir_metadata()).ok(),
         }
     }
 }
 
-/// A file that the person names, who may read everything but our own secrets.
-pub fn for_the_person(disk: &Disk, path: &str) -> Result<cap_std::fs::File, ApiError> {
-    let found = disk.find(&disk.everything, path).map_err(|error| serving::explain(&error))?;
+/// A file that somebody names, within what they may read.
+pub fn named(disk: &Disk, reach: Reach, path: &str) -> Result<cap_std::fs::File, ApiError> {
+    let roots = if reach == Reach::Everything { &disk.everything } else { &disk.shared };
+    let found = disk.find(roots, path).map_err(|error| serving::explain(&error))?;
     let outside = || ApiError::forbidden("Access denied: path not in allowed directories");
-    found.ok_or_else(outside)?.file().map_err(|error| serving::explain(&error))
+    let opened = found.ok_or_else(outside)?.file();
+    opened.map(|(file, _)| file).map_err(|error| serving::explain(&error))
 }
 
 /// Who asks, which decides how far they reach.

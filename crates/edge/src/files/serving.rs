@@ -57,8 +57,7 @@ fn answer(disk: &Disk, reach: Reach, path: &str, asked: &HeaderMap) -> Result<Re
     let found = disk.find(roots, path).map_err(|error| explain(&error))?;
     let outside = || ApiError::forbidden("Access denied: path not in allowed directories");
     let found = found.ok_or_else(outside)?;
-    let mut file = found.file().map_err(|error| explain(&error))?;
-    let about = file.metadata().map_err(|error| explain(&error))?;
+    let (mut file, about) = found.file().map_err(|error| explain(&error))?;
     if about.len() > LIMIT as u64 {
         return Err(ApiError::too_large("File too large (max 10MB)"));
     }

@@ -66,8 +66,7 @@ fn put(
     };
     let found = disk.find(&disk.workspace_only, path).map_err(failed)?;
     let found = found.ok_or_else(|| ApiError::forbidden("Path escapes allowed directory"))?;
-    let tag =
-        || found.file().and_then(|file| file.metadata()).map(|about| serving::tag(&about)).ok();
+    let tag = || found.file().map(|(_, about)| serving::tag(&about)).ok();
     if known.is_some_and(|known| !tag().is_some_and(|tag| serving::names(&known, &tag))) {
         return Err(ApiError::changed_meanwhile());
     }

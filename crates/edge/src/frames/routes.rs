@@ -148,6 +148,10 @@ pub async fn open(
     let host = headers.get(header::HOST).and_then(|it| it.to_str().ok()).unwrap_or_default();
     let origin = app.frames.origin(host).ok_or_else(ApiError::no_frame_origin)?;
     let session = session_id.as_deref().map(|text| session(&app, text)).transpose()?;
+    let given = match keep.filter(|_| kind == window::KIND) {
+        Some(kept) => kept.read()?,
+        None => app.frames.fresh()?,
+    };
     let tenant: Arc<dyn Tenant> = if kind == applet::KIND {
         let open = applet::Opening { slug: &id, session, params: &params, client: &client };
         Arc::new(applet::open(&app, open, keep_state).await?)
@@ -155,11 +159,11 @@ pub async fn open(
         let around = params.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         Arc::new(widgets::open(&app, &id, session, &around).await?)
     } else if kind == window::KIND {
-        window::open(&app, &id, session).await?
+        window::open(&app, &id, session, &given).await?
     } else if let Some(tenant) = app.frames.tenant(&kind, &id) {
         tenant
     } else if kind == cabinet::KIND {
-        Arc::new(cabinet::open(&app, &id, session, None).await?)
+        Arc::new(cabinet::open(&app, &id, session, None, &given).await?)
     } else {
         return Err(unknown(&kind));
     };
@@ -167,8 +171,7 @@ pub async fn open(
     let query = tenant.query().map(|query| format!("?{query}")).unwrap_or_default();
     // Whoever is reached by a proxy that speaks TLS is reached under the same name.
     let ancestor = format!("http://{host} https://{host}");
-    let keep = keep.filter(|_| kind == window::KIND).map(KeptTicket::read).transpose()?;
-    let opened = app.frames.open(tenant, session, ancestor, keep)?;
+    let opened = app.frames.open(tenant, session, ancestor, given)?;
     let Opened { id, ticket, nonce, site } = opened;
     let face = site.face();
     Ok(Reply(NewTicket {

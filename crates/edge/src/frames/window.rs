@@ -7,7 +7,10 @@ use futures::future::BoxFuture;
 use kernel::{update::SessionId, windows::Renderer};
 use serde_json::Value;
 
-use super::tenant::{Offer, Speaker, Tenant};
+use super::{
+    Kept,
+    tenant::{Offer, Speaker, Tenant},
+};
 use crate::{
     App, cabinet,
     error::ApiError,
@@ -24,6 +27,7 @@ pub async fn open(
     app: &App,
     name: &str,
     session: Option<SessionId>,
+    given: &Kept,
 ) -> Result<Arc<dyn Tenant>, ApiError> {
     let session = session.ok_or_else(|| {
         ApiError::bad_request("sessionId is required for windows: each belongs to a session")
@@ -35,7 +39,8 @@ pub async fn open(
         (Renderer::Html, Value::String(html), _) => Ok(Arc::new(Page::new(&window.title, html))),
         (Renderer::Iframe, _, Some(id)) => {
             let key = window.key();
-            Ok(Arc::new(cabinet::open(app, id, Some(session), Some(&key)).await?))
+            let shown = cabinet::open(app, id, Some(session), Some(&key), given).await?;
+            Ok(Arc::new(shown.at(content.address().unwrap_or_default()).await))
         }
         (renderer, ..) => Err(ApiError::bad_request(format!(
             "{} window is not framed; html and apps of this server are",

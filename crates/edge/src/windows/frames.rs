@@ -1,6 +1,8 @@
 //! Windows as this API spells them, in both directions.
 
-use kernel::windows::{self, DockEdge, Opening, Pane, Renderer, Stance, Variant, WindowChange};
+use kernel::windows::{
+    self, DockEdge, Hands, Opening, Pane, Renderer, Stance, Variant, WindowChange,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -46,6 +48,12 @@ pub struct Shown<'a> {
     app_id: Option<&'a str>,
     /// Rises whenever it shows something else.
     generation: u64,
+    /// `person` if the person has taken it over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hands: Option<&'static str>,
+    /// Whether an agent has done something in it, in the turn that goes on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    driven: bool,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -68,7 +76,7 @@ struct ShownBounds {
 }
 
 impl<'a> Shown<'a> {
-    pub fn of(Pane { window, generation, .. }: &'a Pane) -> Self {
+    pub fn of(Pane { window, generation, hands, driven, .. }: &'a Pane) -> Self {
         let windows::Bounds { x, y, w, h } = window.bounds;
         let content = &window.content;
         Self {
@@ -90,6 +98,8 @@ impl<'a> Shown<'a> {
             state: window.stance.name(),
             app_id: window.app.as_deref(),
             generation: *generation,
+            hands: (*hands == Hands::Person).then_some("person"),
+            driven: *driven,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Requests to the apps in windows: who is asked, in which words, and whose answer counts.
 
 use kernel::{
-    apps::{AppCall, Asked, Response, protocol::Answer},
+    apps::{AppCall, Asked, Kind, Response, Touched, protocol::Answer, texts},
     update::SessionId,
     windows::{By, Content, Opening, Renderer, Wish},
 };
@@ -14,7 +14,7 @@ use crate::common::{House, Socket};
 const ADDRESS: &str = "/api/apps/counter/index.html";
 
 /// Asks what is in a window, as a tool would.
-fn ask(house: &House, session: &str, window: &str, asked: Asked) -> JoinHandle<Answer> {
+pub fn ask(house: &House, session: &str, window: &str, asked: Asked) -> JoinHandle<Answer> {
     let (host, session) = (house.host(), SessionId::parse(session).unwrap());
     let call = AppCall::new(window, asked);
     tokio::spawn(async move { host.ask_app(session, call).await.unwrap() })
@@ -24,17 +24,17 @@ fn query(key: &str) -> Asked {
     Asked::Query { state_key: key.to_owned() }
 }
 
-fn command(name: &str, params: Option<Value>) -> Asked {
+pub fn command(name: &str, params: Option<Value>) -> Asked {
     Asked::Command { command: name.to_owned(), params }
 }
 
 /// The next request, and nothing else that may be told meanwhile.
-async fn request(socket: &mut Socket) -> Value {
+pub async fn request(socket: &mut Socket) -> Value {
     let heard = socket.until(|frame| frame["type"] == "APP_PROTOCOL_REQUEST").await;
     heard.last().unwrap().clone()
 }
 
-async fn respond(socket: &mut Socket, request: &Value, response: Value) {
+pub async fn respond(socket: &mut Socket, request: &Value, response: Value) {
     socket
         .send(json!({ "type": "APP_PROTOCOL_RESPONSE", "requestId": request["requestId"],
             "windowId": request["windowId"], "response": response }))
@@ -48,7 +48,7 @@ fn manifest() -> Value {
 }
 
 /// Registers the app in a window and tells what it can do; gives back how it was asked.
-async fn register(socket: &mut Socket, window: &str, more: Value) -> Value {
+pub async fn register(socket: &mut Socket, window: &str, more: Value) -> Value {
     let mut ready = json!({ "type": "APP_PROTOCOL_READY", "windowId": window });
     ready.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     socket.send(ready).await;
@@ -66,7 +66,7 @@ fn said(answer: Answer) -> Response {
 }
 
 /// A session with an app in the window `dock`, and somebody who shows it.
-async fn opened(house: &House) -> (String, Socket) {
+pub async fn opened(house: &House) -> (String, Socket) {
     let id = house.session().await;
     let mut socket = joined(house, &id).await;
     socket.send(create("dock", "iframe", json!(ADDRESS))).await;
@@ -242,4 +242,44 @@ async fn without_anybody_who_shows_it_an_app_is_not_waited_for() {
     let Answer::Refused(text) = answer else { panic!("{answer:?}") };
     let why = "No client is connected to this session, so no page can load the app.";
     assert!(text.ends_with(why), "{text}");
+}
+
+#[tokio::test]
+async fn what_an_app_says_may_be_large_and_is_cut_only_for_who_reads_it() {
+    let house = House::new([]).await;
+    let (id, mut app) = opened(&house).await;
+    register(&mut app, "dock", json!({})).await;
+    let large = "ä".repeat(900_000);
+    let answer = ask(&house, &id, "dock", query("n"));
+    let asked = request(&mut app).await;
+    respond(&mut app, &asked, json!({ "kind": "query", "data": large })).await;
+    let response = said(answer.await.unwrap());
+    let shown = texts::result(Kind::Query, &response).unwrap();
+    let cut = format!("\"{}\n... (truncated, 1758KB total)", "ä".repeat(39_999));
+    assert!(shown == cut, "{} characters", shown.chars().count());
+    assert!(response.value == Some(json!(large)), "all of it has come");
+    app.send(json!({ "type": "WINDOW_MESSAGE", "windowId": "dock", "content": large })).await;
+    let end = app.closed().await.unwrap().unwrap();
+    assert_eq!((u16::from(end.code), end.reason.as_str()), (1009, "frame larger than 1 MB"));
+    let kept = facts(&house, &id, "app").await;
+    assert!(kept.iter().any(|it| it["response"]["value"] == json!(large)), "and is kept whole");
+}
+
+#[tokio::test]
+async fn an_app_says_itself_that_it_has_changed() {
+    let house = House::new([]).await;
+    let (id, mut app) = opened(&house).await;
+    let session = SessionId::parse(&id).unwrap();
+    let mut touches = house.host().apps.touches();
+    register(&mut app, "dock", json!({})).await;
+    let touched = |keys: Option<&str>| Touched {
+        session,
+        window: "monitor-0/dock".to_owned(),
+        keys: keys.map(|key| vec![key.to_owned()]),
+    };
+    assert_eq!(touches.recv().await, Ok(touched(None)));
+    app.send(json!({ "type": "APP_PROTOCOL_STATE_CHANGED", "windowId": "dock",
+        "stateKeys": ["n", 7, "unknown"] }))
+        .await;
+    assert_eq!(touches.recv().await, Ok(touched(Some("n"))));
 }

@@ -23,7 +23,7 @@ pub fn put(house: &House, id: &str, description: &Value, files: &[(&str, &str)])
 }
 
 /// Returns when the server has heard of an app that was just put there.
-async fn listed(house: &House, id: &str) {
+pub async fn listed(house: &House, id: &str) {
     loop {
         let (_, listed) = house.get("/api/apps").await;
         if listed["apps"].as_array().unwrap().iter().any(|app| app["id"] == id) {
@@ -46,7 +46,10 @@ pub struct Frame<'a> {
 
 impl<'a> Frame<'a> {
     pub async fn open(house: &'a House, id: &str, session: Option<&str>) -> Self {
-        let wish = json!({ "kind": "app", "id": id, "sessionId": session });
+        Self::of(house, json!({ "kind": "app", "id": id, "sessionId": session })).await
+    }
+
+    async fn of(house: &'a House, wish: Value) -> Self {
         let (status, answer) = house.post("/api/frames", wish).await;
         assert_eq!(status, 200, "{answer}");
         let url = answer["url"].as_str().unwrap();
@@ -485,4 +488,37 @@ async fn an_archive_is_looked_at_then_put_in_then_taken_out() {
     assert_eq!(house.delete("/api/apps/scratchpad").await, (409, stays));
     assert_eq!(house.delete("/api/apps/..%2fkey").await.0, 404);
     assert!(house.data_dir().join("key").exists());
+}
+
+#[tokio::test]
+async fn an_app_that_outlives_the_server_keeps_what_it_may() {
+    let mut house = House::new([]).await;
+    put(&house, "ledger", &json!({}), &[("index.html", "<p>Ledger</p>")]);
+    listed(&house, "ledger").await;
+    let id = house.session().await;
+    let content = json!({ "renderer": "iframe", "data": "/api/apps/ledger/index.html" });
+    let window = json!({ "session": id, "windowId": "w", "title": "W", "content": content });
+    let (status, opened) = house.post("/api/windows", window).await;
+    assert_eq!(status, 200, "{opened}");
+    let wish = json!({ "kind": "window", "id": "w", "sessionId": id });
+    let frame = Frame::of(&house, wish.clone()).await;
+    assert_eq!(frame.save("apps/self/a.txt", "kept").await.0, 200);
+    let (path, told) = (frame.path.clone(), frame.told.clone());
+    let given = &frame.answer;
+    let kept = json!({ "frameId": given["frameId"], "url": given["url"], "nonce": given["nonce"] });
+    house.restart().await;
+    let mut again = wish.clone();
+    again["keep"] = kept;
+    let (status, answer) = house.post("/api/frames", again).await;
+    assert_eq!(status, 200, "{answer}");
+    // The document is the one of before, and knows of nothing.
+    let start = String::new();
+    let frame = Frame { house: &house, answer, start, path, told: told.clone() };
+    assert_eq!(frame.read("apps/self/a.txt").await, (200, "kept".into()));
+    let other = Frame::of(&house, wish).await;
+    assert_ne!(other.told["token"], told["token"], "another frame has tokens of its own");
+    let log = house.log(&id).await.to_string();
+    for secret in ["token", "readToken"] {
+        assert!(!log.contains(told[secret].as_str().unwrap()), "no token is kept");
+    }
 }

@@ -302,6 +302,7 @@ async fn tasks_are_told_of_and_listed_while_they_are_open() {
         id: author.session.0,
         title: "Tidy up".to_owned(),
         steps,
+        reached: 0,
     };
     let (mut one, mut other) = (Author::new(1001), Author::new(1002));
     let opened = || Fact::Opened {
@@ -312,7 +313,7 @@ async fn tasks_are_told_of_and_listed_while_they_are_open() {
     };
     let first = task(&one, vec![step("look", Progress::Active), step("sort", Progress::Pending)]);
     let second = task(&one, vec![step("look", Progress::Done), step("sort", Progress::Failed)]);
-    let close = Fact::TaskClosed { task: second.id, close: Close::Failed };
+    let close = Fact::TaskClosed { task: second.id, close: Close::Failed, reason: None };
     let facts = [opened(), Fact::TaskOpened(first.clone()), Fact::TaskMoved(second), close];
     world.store.append(one.batch(facts)).await.unwrap();
     let left = Task { id: other.session.0, ..first };

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod access;
+mod app_dialogs;
 mod app_protocol;
 mod app_requests;
 mod applet_frames;
@@ -17,13 +18,19 @@ mod events;
 mod files;
 mod files_mcp;
 mod frames;
+mod hands;
 mod inbox;
+mod inspecting;
 mod mcp;
 mod messages;
 mod models;
 mod mounted;
 mod openapi;
 mod outputs;
+mod phone_doors;
+mod phone_keys;
+mod phone_returning;
+mod phone_talk;
 mod pictures;
 mod preferences;
 mod queue;

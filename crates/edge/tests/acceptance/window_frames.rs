@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::app_protocol::{create, joined};
+use super::{
+    app_protocol::{create, joined},
+    cabinet::{listed, put},
+};
 use crate::common::{Ask, House};
 
 /// A session with a window that shows this.
@@ -45,6 +48,28 @@ async fn a_window_of_html_is_a_document_on_the_other_origin() {
         assert!(text.contains("__megaron/sdk.js"), "{text}");
         let beside = format!("{}other.html", path(&ticket));
         assert_eq!(shown(&house, &beside).await.0, 404);
+    }
+}
+
+#[tokio::test]
+async fn a_window_of_an_app_begins_with_the_document_that_its_address_names() {
+    let house = House::new([]).await;
+    put(&house, "book", &json!({ "name": "Book" }), &[("two words.html", "<p>second</p>")]);
+    listed(&house, "book").await;
+    for (address, start) in [
+        ("/api/apps/book/index.html", ""),
+        ("/api/apps/book/two%20words.html?page=2#end", "two%20words.html?page=2"),
+        ("/api/apps/book/nowhere.html", ""),
+        ("/api/apps/book/../../secret", ""),
+        ("/api/apps/book/%2e%2e/app.json", ""),
+        ("/api/apps/book/", ""),
+    ] {
+        let id = showing(&house, "iframe", json!(address)).await;
+        let (status, ticket) = ticket(&house, &id, "w", json!({})).await;
+        assert_eq!(status, 200, "{ticket}");
+        let path = path(&ticket);
+        assert_eq!(path.splitn(4, '/').last().unwrap(), start, "{address}");
+        assert_eq!(shown(&house, &path).await.0, 200);
     }
 }
 

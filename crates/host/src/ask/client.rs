@@ -154,6 +154,25 @@ impl Client {
         self.call::<Value>(request).await.map(drop)
     }
 
+    /// Makes a key for a device; returns it with what belongs to it.
+    pub async fn pair(&self, wish: &Value) -> anyhow::Result<Value> {
+        self.call(self.request(Method::POST, "/api/keys").json(wish)).await
+    }
+
+    /// The devices that were paired, as the server tells it.
+    pub async fn devices(&self) -> anyhow::Result<Value> {
+        self.call(self.request(Method::GET, "/api/keys")).await
+    }
+
+    pub async fn revoke_device(&self, name: &str) -> anyhow::Result<()> {
+        let mut url = reqwest::Url::parse(&self.url)?;
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.extend(["api", "keys", name]);
+        }
+        let request = self.request(Method::DELETE, url.path());
+        self.call::<Value>(request).await.map(drop)
+    }
+
     pub async fn cancel(&self, session: &str) -> anyhow::Result<()> {
         let request = self.request(Method::POST, &format!("/api/sessions/{session}/cancel"));
         self.call::<Value>(request).await.map(drop)

@@ -132,6 +132,12 @@ pub const KEYS: &[Key] = &[
     key("shell", "processes", "4096", "How many processes a command that is locked in may have."),
     key("web", "allow_private", "false", "Fetch from this machine and its network, too."),
     key("web", "allow", "[\"wiki.home\"]", "Hosts there that may be fetched from all the same."),
+    key(
+        "apps",
+        "tools",
+        "\"generic\"",
+        "What models use apps in windows with: generic (two tools for all) or each (one per command).",
+    ),
     key(PROVIDER, "kind", "\"openai-chat\"", "anthropic, openai-responses, openai-chat or gemini."),
     key(
         PROVIDER,

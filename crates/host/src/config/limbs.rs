@@ -1,4 +1,4 @@
-//! What the configuration says about the tools that reach furthest: the shell and the web.
+//! What the configuration says about the tools that reach furthest: the shell, the web, and apps in windows.
 
 use std::{
     collections::BTreeMap,
@@ -36,6 +36,21 @@ pub enum Sandbox {
 pub struct Web {
     pub allow_private: bool,
     pub allow: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Apps {
+    pub tools: AppTools,
+}
+
+/// What models get to use apps with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AppTools {
+    #[default]
+    Generic,
+    Each,
 }
 
 impl Default for Shell {

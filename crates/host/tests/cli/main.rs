@@ -9,6 +9,7 @@ mod import;
 mod keyring;
 mod lenders;
 mod models;
+mod phone;
 mod provider;
 mod schedules;
 mod secrets;

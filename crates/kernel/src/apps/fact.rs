@@ -3,6 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::windows::By;
+
 /// A step of the App Protocol. Windows are named by their scoped ids.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "app", rename_all = "snake_case")]
@@ -16,6 +18,9 @@ pub enum AppFact {
         instance: Option<String>,
         /// Which load of the app this is: the same again for a document that was there before.
         generation: u64,
+        /// How far in the journal it has been brought, where the client says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replayed: Option<u64>,
     },
     /// The app of a window can no longer be reached.
     Lost {
@@ -38,6 +43,9 @@ pub enum AppFact {
         /// Where an app has said it only since it was asked: whether the command is kept.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         keep: Option<Keep>,
+        /// Of a command that was carried out and can be taken back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        inverse: Option<Inverse>,
     },
     Failed {
         request: String,
@@ -48,6 +56,9 @@ pub enum AppFact {
         connection: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request: Option<String>,
+        /// Where that can be known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        window: Option<String>,
         why: String,
     },
     /// A journal was played again, from one place in it to another.
@@ -79,6 +90,20 @@ pub enum AppFact {
         window: String,
         path: String,
     },
+    /// A person took a window out of the hands of agents: what these want done there waits.
+    HandsTaken {
+        window: String,
+    },
+    /// Agents may go on there.
+    HandsBack {
+        window: String,
+        reason: BackReason,
+    },
+    /// The person changed what an app shows, under these of its state keys.
+    Edited {
+        window: String,
+        keys: Vec<String>,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,6 +126,57 @@ pub struct AppRequest {
     /// The app that said it is there, by its own name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_app: Option<String>,
+    /// Who wanted it, if that was anybody but the house. Older logs do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<By>,
+    /// The request that it takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<String>,
+}
+
+impl AppRequest {
+    /// Whether it is something that an agent has an app do.
+    pub fn drives(&self) -> bool {
+        self.is_wanted() && self.by.as_ref().is_none_or(|by| *by == By::Agent)
+    }
+
+    /// Whether it is something that anybody has an app do, for the first time.
+    pub fn is_wanted(&self) -> bool {
+        matches!(self.cause, Cause::Tool | Cause::File) && self.asked.is_command()
+    }
+}
+
+/// What takes a command back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Inverse {
+    pub command: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub params: Option<Value>,
+    /// The app itself has said what it is, and finds out whether it still can be done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exact: bool,
+}
+
+/// Why agents may go on in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BackReason {
+    /// The person handed it back.
+    Person,
+    /// The person has not touched it for long.
+    Silence,
+    /// Nobody shows it any longer.
+    Left,
+}
+
+impl BackReason {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Person => "person",
+            Self::Silence => "silence",
+            Self::Left => "left",
+        }
+    }
 }
 
 /// What an app is asked.
@@ -119,6 +195,10 @@ pub enum Asked {
 }
 
 impl Asked {
+    pub fn is_command(&self) -> bool {
+        self.kind() == Kind::Command
+    }
+
     pub fn kind(&self) -> Kind {
         match self {
             Self::Manifest => Kind::Manifest,
@@ -233,6 +313,7 @@ mod tests {
             elapsed_ms: 3,
             late: false,
             keep: None,
+            inverse: None,
         };
         for (fact, text) in [
             (fact(None), r#"{"kind":"query"}"#),

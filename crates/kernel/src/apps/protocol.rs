@@ -4,13 +4,17 @@
 //! told of it next. What it does is a list of [`Effect`]s, to be carried out in their order.
 
 mod calls;
+mod deeds;
+mod hands;
 mod journal;
 mod lookup;
 mod manifest;
 mod readiness;
 mod record;
+mod remarks;
 mod replay;
 mod replies;
+mod standing;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,13 +24,19 @@ use std::{
 
 use jiff::Timestamp;
 
-use self::{calls::Waiting, manifest::Manifest, replay::Behind, replies::Open};
-use crate::apps::{AppFact, Asked, Cause, FailedReason, Kind, Response};
+use self::{calls::Waiting, hands::Holds, manifest::Manifest, replay::Behind, replies::Open};
+use crate::{
+    apps::{AppFact, Asked, Cause, FailedReason, Kind, Offers, Remark, Response, Telling},
+    windows::By,
+};
 
 pub use self::{
+    deeds::{Deeds, Reversal},
+    hands::{HandsWish, SILENCE, Undo},
     journal::{Limits, Noted},
     manifest::PATIENCE,
     record::{Record, Shown, WindowEvent},
+    standing::{Loaded, Readiness, Standing},
 };
 
 /// Somebody who shows the windows of a session.
@@ -66,6 +76,8 @@ pub enum Input {
         /// Where the client looks for windows that it names without saying where.
         monitor: Option<String>,
         instance: Option<String>,
+        /// The last command that its document was given again, where the client says so.
+        replayed: Option<u64>,
     },
     Answered {
         connection: Connection,
@@ -73,10 +85,35 @@ pub enum Input {
         window: Option<String>,
         response: Response,
     },
+    /// An app says something of itself, unasked.
+    Remarked {
+        connection: Connection,
+        window: String,
+        monitor: Option<String>,
+        remark: Remark,
+    },
     Called(Called),
     /// Whoever made the call does not wait any longer.
     Abandoned(CallId),
     Window(WindowEvent),
+    /// The person did something in a window, by hand.
+    Touched {
+        connection: Connection,
+        window: String,
+        monitor: Option<String>,
+    },
+    /// The person says whose hands a window is in.
+    Hands(HandsWish),
+    /// An agent wants to change a window itself, as soon as it may.
+    Awaited {
+        call: CallId,
+        window: String,
+        monitor: Option<String>,
+        attended: bool,
+    },
+    Undo(Undo),
+    /// An app has said something, as it was stored.
+    Told(AppFact),
     /// The fact of a request could not be stored, so that it was not sent.
     Unrecorded {
         request: String,
@@ -99,6 +136,11 @@ pub struct Called {
     pub cause: Cause,
     /// What a model calls the call.
     pub tool_call: Option<String>,
+    pub by: By,
+    /// Whether a person may be waited for.
+    pub attended: bool,
+    /// The request that it takes back.
+    pub undoes: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -115,8 +157,20 @@ pub enum Effect {
         answer: Answer,
         safe: bool,
     },
+    /// What is in the app of a window may not be what it was: these states, or any.
+    Touch {
+        window: String,
+        keys: Option<Vec<String>>,
+    },
     /// Something that the session should know.
     Tell(Notice),
+    /// Something that is heard by whoever listens just now.
+    News {
+        window: String,
+        what: Telling,
+        /// What a model calls the call that it is about.
+        tool_call: Option<String>,
+    },
     /// Something that somebody may want to read in the logs of the server.
     Warn(String),
 }
@@ -128,6 +182,10 @@ pub struct Outgoing {
     /// In the words of the client that it goes to.
     pub window: String,
     pub asked: Asked,
+    /// The document that it is for, where the client tells them apart.
+    pub instance: Option<String>,
+    /// Of a command that is played again, for a client that remembers: its place in the journal.
+    pub position: Option<u64>,
 }
 
 impl Outgoing {
@@ -143,13 +201,15 @@ pub enum Answer {
         window: String,
         kind: Kind,
         response: Response,
+        /// What the person has done meanwhile, for an agent.
+        note: Option<String>,
     },
+    /// Whoever waited for a window may go on.
+    Free { note: Option<String> },
     /// In the words of the protocol.
     Refused(String),
     /// No reply has come in time; a late one will be told.
-    Open {
-        request: String,
-    },
+    Open { request: String },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -170,6 +230,7 @@ pub struct Machine {
     /// Calls that are not sent yet, oldest first.
     waiting: Vec<Waiting>,
     open: BTreeMap<String, Open>,
+    holds: Holds,
     effects: Vec<Effect>,
 }
 
@@ -190,9 +251,14 @@ struct Registered {
     generation: u64,
     /// What the client calls the window.
     name: String,
+    instance: Option<String>,
+    /// Whether the client says when it comes back how far its document was brought.
+    remembers: bool,
     manifest: Told,
     /// The request for a manifest that nobody but us waits for.
     fetching: Option<String>,
+    /// Whether the app has registered once more since that was sent.
+    is_stale: bool,
 }
 
 /// What an app has said of itself.
@@ -243,6 +309,7 @@ impl Machine {
             live: record.keys().map(|key| (key.to_owned(), Live::default())).collect(),
             waiting: Vec::new(),
             open: BTreeMap::new(),
+            holds: Holds::resume(&record, now),
             effects: Vec::new(),
             record,
         };
@@ -259,17 +326,30 @@ impl Machine {
         match input {
             Input::Joined(connection) => {
                 self.connections.insert(connection);
+                self.holds.joined();
             }
             Input::Left(connection) => self.left(connection),
-            Input::Ready { connection, window, monitor, instance } => {
-                self.ready(connection, window, monitor.as_deref(), instance);
+            Input::Ready { connection, window, monitor, instance, replayed } => {
+                self.ready(connection, window, monitor.as_deref(), instance, replayed);
             }
             Input::Answered { connection, request, window, response } => {
                 self.answered(connection, &request, window.as_deref(), &response);
             }
+            Input::Remarked { connection, window, monitor, remark } => {
+                self.remarked(connection, &window, monitor.as_deref(), remark);
+            }
             Input::Called(called) => self.called(called),
             Input::Abandoned(call) => self.abandoned(call),
             Input::Window(event) => self.seen(&event),
+            Input::Touched { connection, window, monitor } => {
+                self.touched(connection, &window, monitor.as_deref());
+            }
+            Input::Hands(wish) => self.handed(wish),
+            Input::Awaited { call, window, monitor, attended } => {
+                self.awaited(call, &window, monitor.as_deref(), attended);
+            }
+            Input::Undo(undo) => self.undo(undo),
+            Input::Told(fact) => drop(self.record.apply(&fact)),
             Input::Unrecorded { request, why } => self.unrecorded(&request, &why),
             Input::Tick => (),
         }
@@ -282,7 +362,8 @@ impl Machine {
         let behind = self.live.values().filter_map(|live| live.behind.as_ref()?.until());
         // What is held for another reason is not set going by the clock.
         let behind = behind.filter(|until| *until > self.now);
-        waiting.chain(self.open.values().map(Open::until)).chain(behind).min()
+        let holds = self.holds.alarm(&self.record);
+        waiting.chain(self.open.values().map(Open::until)).chain(behind).chain(holds).min()
     }
 
     /// All of it that its facts say as well.
@@ -290,9 +371,18 @@ impl Machine {
         &self.record
     }
 
+    /// What can be done in the apps that somebody shows, as far as they have said.
+    pub fn offers(&self) -> Offers {
+        let shown = self.live.iter().filter_map(|(window, live)| {
+            Some((window.clone(), live.manifest()?.abilities.clone()))
+        });
+        shown.collect()
+    }
+
     /// Whether nothing would be lost but what its facts say as well.
     pub fn is_idle(&self) -> bool {
-        self.connections.is_empty() && self.waiting.is_empty() && self.open.is_empty()
+        let nobody = self.connections.is_empty() && self.holds.is_awaited_by_nobody();
+        nobody && self.waiting.is_empty() && self.open.is_empty()
     }
 
     fn note(&mut self, fact: AppFact) -> Option<Noted> {

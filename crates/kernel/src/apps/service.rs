@@ -3,6 +3,8 @@
 //! One task for a session, while somebody shows its windows or waits for an app. It owns the machine,
 //! stores what the machine wants recorded, and holds back what must not be said before that is safe.
 
+mod gazette;
+mod hands;
 mod relay;
 mod saving;
 
@@ -10,12 +12,15 @@ use std::{fmt, sync::Arc};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::protocol::{Answer, CallId, Called, Connection, Outgoing};
+use super::protocol::{Answer, CallId, Called, Connection, HandsWish, Outgoing, Standing, Undo};
 use crate::{
-    apps::{Apps, Asked, Cause, Response, texts},
+    apps::{Apps, Asked, Cause, News, Remark, Response, texts},
     host::{Host, OpenError},
     update::{Entry, SessionId},
+    windows::{By, Hands},
 };
+
+pub use hands::Undoing;
 
 /// Somebody who shows the windows of a session, and can be told something at any time.
 pub trait Line: Send + Sync {
@@ -50,14 +55,43 @@ impl Attendance {
 
     /// An app has registered in a window.
     pub fn ready(&self, window: String, monitor: Option<String>, instance: Option<String>) {
+        self.ready_after(window, monitor, instance, None);
+    }
+
+    /// The same, of a client that remembers the last command that the document was given again.
+    pub fn ready_after(
+        &self,
+        window: String,
+        monitor: Option<String>,
+        instance: Option<String>,
+        replayed: Option<u64>,
+    ) {
         let connection = self.connection;
-        self.say(Wish::Ready { connection, window, monitor, instance });
+        self.say(Wish::Ready { connection, window, monitor, instance, replayed });
     }
 
     /// An app has answered a request, or the page in its place.
     pub fn answered(&self, request: String, window: Option<String>, response: Response) {
         let connection = self.connection;
         self.say(Wish::Answered { connection, request, window, response });
+    }
+
+    /// The person did something in a window, by hand.
+    pub fn touched(&self, window: String, monitor: Option<String>) {
+        let connection = self.connection;
+        self.say(Wish::Touched { connection, window, monitor });
+    }
+
+    /// The person says whose hands a window is in.
+    pub fn hand(&self, window: String, monitor: Option<String>, to: Hands) {
+        let wish = HandsWish { call: None, window, monitor, to };
+        self.say(Wish::Hands { wish, reply: None });
+    }
+
+    /// An app has said something of itself, unasked.
+    pub fn remarked(&self, window: String, monitor: Option<String>, remark: Remark) {
+        let connection = self.connection;
+        self.say(Wish::Remarked { connection, window, monitor, remark });
     }
 
     fn say(&self, wish: Wish) {
@@ -69,6 +103,14 @@ impl Drop for Attendance {
     fn drop(&mut self) {
         self.say(Wish::Leave(self.connection));
     }
+}
+
+/// The app in a window as it is seen from here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    pub standing: Standing,
+    /// What was told lately and is in no log, oldest first.
+    pub news: Vec<Arc<News>>,
 }
 
 /// What somebody wants of an app.
@@ -84,6 +126,10 @@ pub struct AppCall {
     pub cause: Cause,
     /// What a model calls the call.
     pub tool_call: Option<String>,
+    /// Who wants it. Only the person does something in a window that the person has taken over.
+    pub by: By,
+    /// Whether a person who has taken the window over is waited for.
+    pub attended: bool,
 }
 
 impl AppCall {
@@ -95,6 +141,8 @@ impl AppCall {
             key: None,
             cause: Cause::Tool,
             tool_call: None,
+            by: By::Agent,
+            attended: true,
         }
     }
 }
@@ -110,6 +158,7 @@ pub(super) enum Wish {
         window: String,
         monitor: Option<String>,
         instance: Option<String>,
+        replayed: Option<u64>,
     },
     Answered {
         connection: Connection,
@@ -117,8 +166,39 @@ pub(super) enum Wish {
         window: Option<String>,
         response: Response,
     },
+    Remarked {
+        connection: Connection,
+        window: String,
+        monitor: Option<String>,
+        remark: Remark,
+    },
+    /// How things stand with the app in a window.
+    Observe {
+        window: String,
+        monitor: Option<String>,
+        reply: oneshot::Sender<Result<Observed, String>>,
+    },
     Call {
         called: Called,
+        reply: oneshot::Sender<Answer>,
+    },
+    Touched {
+        connection: Connection,
+        window: String,
+        monitor: Option<String>,
+    },
+    Hands {
+        wish: HandsWish,
+        reply: Option<oneshot::Sender<Answer>>,
+    },
+    Await {
+        call: CallId,
+        window: String,
+        attended: bool,
+        reply: oneshot::Sender<Answer>,
+    },
+    Undo {
+        undo: Undo,
         reply: oneshot::Sender<Answer>,
     },
     Abandon(CallId),
@@ -148,15 +228,53 @@ impl Host {
         session: SessionId,
         call: AppCall,
     ) -> Result<Answer, OpenError> {
+        let AppCall { window, monitor, asked, key, cause, tool_call, by, attended } = call;
+        self.wish(session, |call, reply| {
+            let undoes = None;
+            let called = Called {
+                call,
+                window,
+                monitor,
+                asked,
+                key,
+                cause,
+                tool_call,
+                by,
+                attended,
+                undoes,
+            };
+            Wish::Call { called, reply }
+        })
+        .await
+    }
+
+    /// Wishes something and waits for what comes of it. Dropping the future takes it back.
+    async fn wish(
+        self: &Arc<Self>,
+        session: SessionId,
+        wish: impl FnOnce(CallId, oneshot::Sender<Answer>) -> Wish,
+    ) -> Result<Answer, OpenError> {
         self.roster.get(session).ok_or(OpenError::Unknown(session))?;
-        let AppCall { window, monitor, asked, key, cause, tool_call } = call;
-        let id = CallId(self.apps.count());
-        let called = Called { call: id, window, monitor, asked, key, cause, tool_call };
+        let call = CallId(self.apps.count());
         let (reply, answer) = oneshot::channel();
-        let _abandon = Abandon { apps: self.apps.clone(), session, call: id };
-        self.relay(session, Wish::Call { called, reply });
+        let _abandon = Abandon { apps: self.apps.clone(), session, call };
+        self.relay(session, wish(call, reply));
         let lost = || Answer::Refused(texts::unrecorded("the session ended meanwhile"));
         Ok(answer.await.unwrap_or_else(|_| lost()))
+    }
+
+    /// How things stand with the app in a window; or in words why there is none.
+    pub async fn observe_app(
+        self: &Arc<Self>,
+        session: SessionId,
+        window: String,
+        monitor: Option<String>,
+    ) -> Result<Result<Observed, String>, OpenError> {
+        self.roster.get(session).ok_or(OpenError::Unknown(session))?;
+        let (reply, observed) = oneshot::channel();
+        self.relay(session, Wish::Observe { window, monitor, reply });
+        // It goes without an answer only with its session.
+        observed.await.map_err(|_| OpenError::Unknown(session))
     }
 
     /// Says something to the task of a session, which is begun if there is none.

@@ -19,6 +19,14 @@ pub const OWNER_LOST: &str = "The connection that hosted the app closed before i
 pub const RELOADED: &str = "The app reloaded before it replied; the command may have run.";
 pub const CLOSED: &str =
     "The window was closed or shows something else now; the command may have run.";
+/// In a run that nobody attends.
+pub const IN_PERSONS_HANDS: &str = "The person has taken this window over, and in this run nobody is \
+                                    waited for. Nothing was done. Leave the window to them, or try \
+                                    again in a later turn.";
+pub const STILL_IN_PERSONS_HANDS: &str = "The person has taken this window over and is still busy \
+                                          there, so nothing was done. Go on with something else, \
+                                          or ask them whether they are finished.";
+pub const BEING_UNDONE: &str = "That is being undone already.";
 pub const TOO_MANY: &str = "Too many calls wait for the apps of this session. Try again later.";
 
 pub fn not_found(window: &str) -> String {
@@ -35,6 +43,25 @@ pub fn ambiguous(window: &str, keys: &[&str]) -> String {
 
 pub fn key_reused(key: &str) -> String {
     format!("idempotencyKey \"{key}\" was already used for a different command.")
+}
+
+pub fn nothing_to_undo(window: &str) -> String {
+    format!("There is nothing in window \"{window}\" that can be undone.")
+}
+
+pub fn undone_already(command: &str) -> String {
+    format!("\"{command}\" was undone already.")
+}
+
+pub fn covered(command: &str) -> String {
+    format!("Other changes came after \"{command}\". Undo those first.")
+}
+
+pub fn passed(command: &str) -> String {
+    format!(
+        "The person has changed something in this window since \"{command}\", and the app does not \
+         say whether that can be undone by itself."
+    )
 }
 
 pub fn unrecorded(why: &str) -> String {

@@ -15,8 +15,7 @@ use crate::{
     ports::{Shelf, StoreError},
     update::SessionId,
     windows::{
-        Bounds, By, Content, DockEdge, Named, Opening, Pane, Renderer, Variant, WindowChange,
-        Windows, Wish,
+        Bounds, By, Content, DockEdge, Named, Opening, Pane, Renderer, Variant, Windows, Wish,
     },
 };
 
@@ -38,6 +37,15 @@ pub struct Taken {
     pub window: String,
     /// What the app said to it, as a caller reads it.
     pub said: String,
+}
+
+/// An app that could open a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opener {
+    pub id: String,
+    pub name: String,
+    /// The person has chosen it for such files.
+    pub preferred: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -74,8 +82,7 @@ impl Host {
         let card = card.ok_or_else(|| OpeningError::UnknownApp(id.to_owned()))?;
         let windows = self.windows(session).await?;
         let wish = if let Some(pane) = shown(&windows, card, window) {
-            let window = Named::new(pane.window.key());
-            Wish::Change { window, changes: vec![WindowChange::Focused] }
+            Wish::Show { window: Named::new(pane.window.key()) }
         } else {
             let name = window.map_or_else(|| free(&windows, &card.id), str::to_owned);
             Wish::Open(Box::new(fresh(card, name)))
@@ -97,13 +104,14 @@ impl Host {
         let choice = opening::choose(&cards, &file.path, file.app.as_deref(), &preferred)?;
         let text = opening::text(choice.association, &file.path, &file.bytes)?;
         let app = choice.card.id.clone();
-        let window = self.open_app(session, &app, None, by).await?.window.key();
+        let window = self.open_app(session, &app, None, by.clone()).await?.window.key();
         let params = self.params(session, &window, choice, text, &file.bytes).await?;
         let command = choice.association.command.clone();
         let asked = Asked::Command { command, params: Some(params) };
         let call = AppCall {
             cause: Cause::File,
             tool_call: file.tool_call,
+            by,
             ..AppCall::new(window.clone(), asked)
         };
         let answer = self.ask_app(session, call).await?;
@@ -158,11 +166,28 @@ impl Host {
         Ok(self.ports.catalog.load(Shelf::Apps, PREFERENCES).await?.unwrap_or_default())
     }
 
-    /// From now on this app opens such files.
-    pub async fn prefer_app(&self, extension: &str, app: &str) -> Result<(), StoreError> {
+    /// The apps that open a file of this name, the best first, and whether it is for the person to
+    /// say which.
+    pub async fn openers(&self, file: &str) -> Result<(Vec<Opener>, bool), StoreError> {
+        let cards = self.ports.cabinet.list().await;
+        let preferred = self.preferred_apps().await?;
+        let choices = opening::choices(&cards, file, &preferred);
+        let is_open = opening::is_open(&choices, &preferred);
+        let opener = |Choice { card, extension, .. }: Choice<'_>| Opener {
+            id: card.id.clone(),
+            name: card.name.clone(),
+            preferred: preferred.get(extension) == Some(&card.id),
+        };
+        Ok((choices.into_iter().map(opener).collect(), is_open))
+    }
+
+    /// From now on this app opens files like this one.
+    pub async fn prefer_app(&self, file: &str, app: &str) -> Result<(), LaunchError> {
+        let cards = self.ports.cabinet.list().await;
         let mut preferred = self.preferred_apps().await?;
-        preferred.insert(extension.to_owned(), app.to_owned());
-        self.ports.catalog.save(Shelf::Apps, PREFERENCES, &preferred).await
+        let extension = opening::choose(&cards, file, Some(app), &preferred)?.extension.to_owned();
+        preferred.insert(extension, app.to_owned());
+        Ok(self.ports.catalog.save(Shelf::Apps, PREFERENCES, &preferred).await?)
     }
 }
 
@@ -171,6 +196,7 @@ fn said(answer: Answer) -> Result<String, LaunchError> {
         Answer::Said { kind, response, .. } => {
             texts::result(kind, &response).map_err(LaunchError::App)
         }
+        Answer::Free { note } => Ok(note.unwrap_or_default()),
         Answer::Refused(text) => Err(LaunchError::App(text)),
         Answer::Open { request } => {
             Err(LaunchError::App(format!("{} {}", texts::NO_RESPONSE, texts::still_open(&request))))

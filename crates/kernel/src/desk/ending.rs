@@ -99,14 +99,27 @@ impl Desk {
             let open = turn.calls.iter().cloned();
             facts.extend(open.map(|call| Fact::ToolReturned { call, output: Output::Interrupted }));
             metrics::counter!("megaron_turns_total", "outcome" => outcome.name()).increment(1);
-            if let (Some(task), Outcome::Cancelled) = (&self.state.task, &outcome) {
-                facts.push(Fact::TaskClosed { task: task.id, close: Close::Cancelled });
-            }
+            let task = self.state.task.as_ref().zip(closing(&outcome));
+            facts.extend(task.map(|(task, (close, reason))| Fact::TaskClosed {
+                task: task.id,
+                close,
+                reason: Some(reason),
+            }));
             facts.push(Fact::TurnEnded(outcome));
         }
         self.record(facts).await?;
         let open = &self.state.questions;
         self.waiting.retain(|id, _| open.iter().any(|it| it.id == *id));
         Ok(())
+    }
+}
+
+/// What becomes of an open task when a turn ends like this: only one that went well leaves it open.
+fn closing(outcome: &Outcome) -> Option<(Close, String)> {
+    match outcome {
+        Outcome::Finished => None,
+        Outcome::Cancelled => Some((Close::Cancelled, "it was stopped".to_owned())),
+        Outcome::Failed { reason, .. } => Some((Close::Failed, reason.clone())),
+        Outcome::Interrupted => Some((Close::Failed, "the server restarted".to_owned())),
     }
 }

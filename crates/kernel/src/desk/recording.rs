@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use jiff::{SignedDuration, Timestamp};
+
 use super::{Desk, Draft};
 use crate::{
     ledger::Spending,
@@ -10,13 +12,16 @@ use crate::{
     update::{Entry, Fact, Update},
 };
 
+/// How far apart facts are that come while the clock is behind the last of them.
+const STEP: SignedDuration = SignedDuration::from_millis(20);
+
 impl Desk {
     /// Stores, then tells: nobody hears of a fact that could be lost.
     pub(super) async fn record(&mut self, facts: Vec<Fact>) -> Result<(), StoreError> {
         if facts.is_empty() {
             return Ok(());
         }
-        let (at, today) = (self.ports.clock.now(), self.ports.clock.today());
+        let (at, today) = (later(self.ports.clock.now(), self.state.at), self.ports.clock.today());
         let mut state = State::clone(&self.state);
         let mut entries = Vec::with_capacity(facts.len());
         let mut ends_draft = false;
@@ -50,4 +55,10 @@ impl Desk {
         self.publish(entries.into_iter().map(Update::Fact).collect());
         Ok(())
     }
+}
+
+/// No fact is older than the one before it, even if the clock was set back: a place in the log can
+/// be found by its time, and no second ever holds more than a few facts for want of a true one.
+fn later(now: Timestamp, last: Timestamp) -> Timestamp {
+    if now >= last { now } else { last.checked_add(STEP).unwrap_or(last) }
 }

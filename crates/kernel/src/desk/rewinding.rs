@@ -74,7 +74,8 @@ impl Desk {
         let mut facts: Vec<Fact> = asked.map(withdrawn).collect();
         let close = Close::Cancelled;
         let task = task.filter(|_| task_opened);
-        facts.extend(task.map(|task| Fact::TaskClosed { task, close }));
+        let reason = Some("what led to it was taken back".to_owned());
+        facts.extend(task.map(|task| Fact::TaskClosed { task, close, reason }));
         facts.push(Fact::Rewound {
             before: place,
             filled: then.filled.flatten(),

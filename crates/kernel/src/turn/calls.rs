@@ -37,7 +37,8 @@ impl Turn {
     /// Neighbours that may overlap run together; the others one by one, in the order asked for.
     pub(super) async fn run_tools(&self, calls: Vec<ToolRequest>) -> Result<Vec<Part>, TurnError> {
         let mut results = Vec::with_capacity(calls.len());
-        let overlaps = |call: &ToolRequest| self.ports.tools.parallel(&call.name);
+        let session = self.session.id();
+        let overlaps = |call: &ToolRequest| self.ports.tools.parallel(session, &call.name);
         let mut calls = calls.into_iter().peekable();
         while let Some(first) = calls.next() {
             let together = overlaps(&first);

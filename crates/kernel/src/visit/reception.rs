@@ -222,7 +222,7 @@ impl Reception<'_> {
         answer: oneshot::Sender<Result<Reply, String>>,
     ) -> Result<(), TurnError> {
         let (turn, caller) = (self.turn, self.caller());
-        let title = turn.ports.tools.title(&name, &args);
+        let title = turn.ports.tools.title(turn.session.id(), &name, &args);
         let id = turn.ports.clock.id().to_string();
         let request = ToolRequest { id: id.clone(), name: name.clone(), args, title };
         self.conclude(vec![request.clone()]).await?;

@@ -115,6 +115,15 @@ pub enum By {
     },
 }
 
+/// Who may do something in a window. The person always may.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hands {
+    #[default]
+    Agent,
+    /// What agents want waits.
+    Person,
+}
+
 /// What became of a window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
@@ -149,6 +158,11 @@ impl WindowChange {
     /// Whether what it shows is loaded anew.
     pub fn is_of_content(&self) -> bool {
         matches!(self, Self::Content { .. } | Self::Updated { .. })
+    }
+
+    /// Whether it is something that an agent does to a window, rather than shows one.
+    pub(crate) fn drives(&self, by: &By) -> bool {
+        *by == By::Agent && *self != Self::Focused
     }
 
     /// Whether it brings the window to the front.

@@ -31,6 +31,10 @@ pub enum Wish {
         window: Named,
         changes: Vec<WindowChange>,
     },
+    /// Bring it to the front, also where it is: whoever looks may have something else before it.
+    Show {
+        window: Named,
+    },
     Close {
         window: Named,
     },
@@ -114,6 +118,12 @@ impl Windows {
         match wish {
             Wish::Open(opening) => self.decide_opening(*opening, by),
             Wish::Change { window, changes } => self.decide_changes(&window, changes, by),
+            Wish::Show { window: Named { name, monitor } } => {
+                let window = self.find(&name, monitor.as_deref())?.window.key();
+                let (change, by) = (WindowChange::Focused, by.clone());
+                let facts = vec![Fact::WindowChanged { window: window.clone(), change, by }];
+                Ok(Decision { window, facts })
+            }
             Wish::Close { window: Named { name, monitor } } => {
                 let window = self.find(&name, monitor.as_deref())?.window.key();
                 let (left, by) = (self.left_without(&window), by.clone());

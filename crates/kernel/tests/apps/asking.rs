@@ -207,7 +207,7 @@ fn an_app_that_does_not_introduce_itself_is_told_commands_unchecked() {
     scene.ready(1, "dock", "a");
     assert_eq!(scene.command("dock", "inc", json!({ "by": "x" })), NOTHING);
     let unchecked =
-        "warn: the app in monitor-0/dock has not said what `inc` takes: it goes unchecked";
+        "warn: the app in monitor-0/dock: it has not said what `inc` takes: it goes unchecked";
     let sent = "to 1: dock command inc {\"by\":\"x\"} [req-2]";
     assert_eq!(scene.wait(1000), [unchecked, sent]);
     // Once it has refused to say, nobody waits for it.

@@ -3,9 +3,15 @@
 
 mod asking;
 mod deadlines;
+mod hands;
 mod histories;
 mod keys;
+mod offering;
 mod owning;
+mod remembering;
 mod replaying;
 mod serving;
 mod support;
+mod telling;
+mod undoing;
+mod watching;

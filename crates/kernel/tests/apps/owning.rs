@@ -29,6 +29,7 @@ fn a_command_goes_to_the_connection_that_was_ready_last_and_to_no_other() {
                 connection: connection.clone(),
                 instance: Some("b".into()),
                 generation: 2,
+                replayed: None,
             },
             AppFact::Owner { window, connection, reason: OwnerReason::Ready },
         ]
@@ -52,7 +53,10 @@ fn only_the_one_that_was_asked_can_answer() {
     assert_eq!(scene.answer(1, "req-2", data()), ["call 1 = 1"]);
     assert_eq!(scene.answer(1, "req-2", data()), NOTHING);
     let why = scene.facts_since(start).into_iter().filter_map(|fact| match fact {
-        AppFact::Rejected { connection, why, .. } => Some(format!("{connection}: {why}")),
+        AppFact::Rejected { connection, window, why, .. } => {
+            assert_eq!(window.as_deref(), Some("monitor-0/dock"));
+            Some(format!("{connection}: {why}"))
+        }
         _ => None,
     });
     assert_eq!(

@@ -146,6 +146,20 @@ fn registering_twice_in_one_document_only_asks_for_the_manifest() {
 }
 
 #[test]
+fn however_often_an_app_registers_it_is_asked_one_thing_at_a_time() {
+    let mut scene = told();
+    assert_eq!(scene.ready(1, "dock", "a"), ["to 1: dock manifest [req-5]"]);
+    for _ in 0..1000 {
+        assert_eq!(scene.ready(1, "dock", "a"), NOTHING);
+    }
+    assert_eq!(scene.introduce(1, "req-5"), ["to 1: dock manifest [req-6]"]);
+    assert_eq!(scene.introduce(1, "req-6"), NOTHING);
+    scene.ready(1, "dock", "a");
+    scene.ready(1, "dock", "a");
+    assert_eq!(scene.wait(5000), ["to 1: dock manifest [req-8]"]);
+}
+
+#[test]
 fn what_is_kept_is_for_the_app_to_say() {
     let mut scene = Scene::docked();
     let commands = [("add", 1), ("set", 2), ("ping", 3), ("set", 4), ("add", 5)];

@@ -6,14 +6,15 @@ use futures::FutureExt as _;
 use jiff::SignedDuration;
 use kernel::{
     apps::{
-        AppCall, AppFact, Asked, Attendance, Kind, Line, Response, Word,
+        AppCall, AppFact, Asked, Attendance, BackReason, Kind, Line, Response, Word,
+        history::{Came, Happened, What, Who},
         protocol::{Answer, Outgoing},
         texts,
     },
     host::{Host, OpenError, Settings},
     ports::Log as _,
     update::{Fact, Origin, Seq, SessionId},
-    windows::{By, Content, Named, Opening, Renderer, Wish},
+    windows::{By, Content, Hands, Named, Opening, Renderer, Wish},
 };
 use serde_json::{Value, json};
 use testkit::{MemoryStore, World, history, model::text};
@@ -22,9 +23,9 @@ use tokio::sync::mpsc;
 use crate::support::counter;
 
 /// A page that shows the windows of a session, played by the test.
-struct Tab {
-    requests: mpsc::UnboundedReceiver<Outgoing>,
-    seat: Attendance,
+pub struct Tab {
+    pub requests: mpsc::UnboundedReceiver<Outgoing>,
+    pub seat: Attendance,
 }
 
 struct Wire {
@@ -51,53 +52,54 @@ impl Line for Wire {
 }
 
 impl Tab {
-    fn open(world: &World, host: &Arc<Host>, session: SessionId) -> Self {
+    pub fn open(world: &World, host: &Arc<Host>, session: SessionId) -> Self {
         let (sender, requests) = mpsc::unbounded_channel();
         let store = world.store.clone();
         let wire = Arc::new(Wire { requests: sender, store, session });
         Self { requests, seat: host.attend(session, wire).unwrap() }
     }
 
-    async fn asked(&mut self) -> Outgoing {
+    pub async fn asked(&mut self) -> Outgoing {
         self.requests.recv().await.unwrap()
     }
 
     /// Loads the app, and says what it can do.
-    async fn load(&mut self, instance: &str) {
+    pub async fn load(&mut self, instance: &str) {
         self.seat.ready("dock".into(), None, Some(instance.into()));
         let asked = self.asked().await;
         assert_eq!(asked.asked, Asked::Manifest);
         self.answer(&asked, Response::of(Kind::Manifest, Some(counter())));
     }
 
-    fn answer(&self, asked: &Outgoing, response: Response) {
+    pub fn answer(&self, asked: &Outgoing, response: Response) {
         self.seat.answered(asked.request.clone(), Some(asked.window.clone()), response);
     }
 
-    async fn done(&mut self, result: Value) -> Asked {
+    pub async fn done(&mut self, result: Value) -> Asked {
         let asked = self.asked().await;
         self.answer(&asked, Response::of(asked.asked.kind(), Some(result)));
         asked.asked
     }
 }
 
-fn add(n: u32) -> Asked {
+pub fn add(n: u32) -> Asked {
     Asked::Command { command: "add".into(), params: Some(json!({ "n": n })) }
 }
 
-fn cells() -> Asked {
+pub fn cells() -> Asked {
     Asked::Query { state_key: "cells".into() }
 }
 
-async fn ask(host: &Arc<Host>, session: SessionId, asked: Asked) -> Result<String, String> {
+pub async fn ask(host: &Arc<Host>, session: SessionId, asked: Asked) -> Result<String, String> {
     match host.ask_app(session, AppCall::new("dock", asked)).await.unwrap() {
         Answer::Said { kind, response, .. } => texts::result(kind, &response),
         Answer::Refused(text) => Err(text),
         Answer::Open { .. } => Err("open".into()),
+        Answer::Free { .. } => Err("free".into()),
     }
 }
 
-async fn docked(host: &Host) -> SessionId {
+pub async fn docked(host: &Host) -> SessionId {
     let session = host.create("/".as_ref(), "test", "").await.unwrap();
     let data = json!("/api/apps/counter/index.html");
     let opening = Opening::new("dock", "Dock", Content { renderer: Renderer::Iframe, data });
@@ -132,6 +134,40 @@ async fn an_app_is_asked_and_told_and_all_of_it_is_on_record() {
     assert_eq!(answered(facts(&world, session).await), 2);
     let (told, _) = tokio::join!(ask(&host, session, cells()), tab.done(json!([1])));
     assert_eq!(told, Ok("[\n  1\n]".into()));
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_the_person_is_taken_back_by_whoever_made_it() {
+    let world = World::new([]);
+    let host = Host::start(world.ports(), Settings::default()).await.unwrap();
+    let session = docked(&host).await;
+    let mut tab = Tab::open(&world, &host, session);
+    tab.load("a").await;
+    let hand = |to| host.hand(session, Named::new("dock"), to);
+    assert_eq!(hand(Hands::Person).await.unwrap(), Answer::Free { note: None });
+    let taken = host.windows(session).await.unwrap();
+    assert_eq!(taken.find("dock", None).unwrap().hands, Hands::Person);
+    drop(taken);
+
+    let mut given_up = Box::pin(ask(&host, session, add(1)));
+    assert!(futures::poll!(&mut given_up).is_pending());
+    drop(given_up);
+    let mut waiting = Box::pin(ask(&host, session, add(2)));
+    assert!(futures::poll!(&mut waiting).is_pending());
+    hand(Hands::Agent).await.unwrap();
+    let (told, asked) = tokio::join!(waiting, tab.done(json!(2)));
+    assert_eq!((told, asked), (Ok("2".into()), add(2)), "the other was never sent");
+
+    let named = |who: &Happened| (who.who.clone(), who.what.clone());
+    let history = host.window_history(session, &Named::new("dock")).await.unwrap();
+    let [command, back, taken, opened] = history.as_slice() else { panic!("{history:?}") };
+    let What::Command(command) = &command.what else { panic!("{command:?}") };
+    assert_eq!((command.command.as_str(), &command.came), ("add", &Came::Done));
+    let reason = BackReason::Person;
+    assert_eq!(named(back), (Who::Person, What::HandsBack { reason }));
+    assert_eq!(named(taken), (Who::Person, What::HandsTaken));
+    let title = "Dock".to_owned();
+    assert_eq!(named(opened), (Who::Agent { model: None }, What::Opened { title }));
 }
 
 #[tokio::test]

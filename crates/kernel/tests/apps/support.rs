@@ -3,13 +3,16 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use jiff::Timestamp;
-use kernel::apps::{
-    AppFact, Asked, Cause, Kind, Response,
-    protocol::{
-        Answer, CallId, Called, Connection, Effect, Input, Limits, Machine, Record, Shown,
-        WindowEvent,
+use kernel::{
+    apps::{
+        AppFact, Asked, Cause, Kind, Remark, Response, Telling,
+        protocol::{
+            Answer, CallId, Called, Connection, Effect, HandsWish, Input, Limits, Machine, Record,
+            Shown, Undo, WindowEvent,
+        },
+        texts,
     },
-    texts,
+    windows::{By, Hands},
 };
 use serde_json::{Value, json};
 
@@ -17,6 +20,8 @@ pub struct Scene {
     pub machine: Machine,
     pub now: Timestamp,
     pub kept: Vec<Kept>,
+    /// What was told and not kept, with what a model calls the call that it is about.
+    pub news: Vec<(Telling, Option<String>)>,
     limits: Limits,
     calls: u64,
     /// Requests by their short names.
@@ -54,6 +59,12 @@ pub fn counter() -> Value {
             "inc": { "params": {
                 "type": "object", "required": ["by"], "properties": { "by": { "type": "number" } },
             } },
+            "plus": { "inverse": "minus", "params": { "properties": { "by": {} } } },
+            "minus": { "inverse": "plus", "params": { "properties": { "by": {} } } },
+            "write": { "inverse": true }, "erase": { "inverse": { "command": "add" } },
+            "change": { "inverse": "undo" },
+            "undo": { "inverse": "redo", "params": { "properties": { "change": {} } } },
+            "redo": { "inverse": "undo", "params": { "properties": { "change": {} } } },
             "add": {}, "set": { "replay": "last" }, "ping": { "replay": "never" },
             "slow": { "timeoutMs": 20_000 },
         },
@@ -68,7 +79,8 @@ impl Scene {
     pub fn with(limits: Limits) -> Self {
         let now = Timestamp::from_second(1_769_940_000).unwrap();
         let (machine, _) = Machine::resume(Record::new(limits), chance(0), now);
-        Self { machine, now, kept: Vec::new(), limits, calls: 0, names: BTreeMap::new() }
+        let (kept, news, names) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Self { machine, now, kept, news, limits, calls: 0, names }
     }
 
     /// A window `dock` with an app, shown by connection 1, loaded as document `a` and introduced.
@@ -105,9 +117,20 @@ impl Scene {
 
     /// An empty document has no name.
     pub fn ready(&mut self, connection: u64, window: &str, instance: &str) -> Vec<String> {
+        self.ready_after(connection, window, instance, None)
+    }
+
+    /// The same of a client that remembers the last command that the document was given again.
+    pub fn ready_after(
+        &mut self,
+        connection: u64,
+        window: &str,
+        instance: &str,
+        replayed: Option<u64>,
+    ) -> Vec<String> {
         let instance = (!instance.is_empty()).then(|| instance.to_owned());
-        let (connection, window) = (Connection(connection), window.to_owned());
-        self.step(Input::Ready { connection, window, monitor: None, instance })
+        let (connection, window, monitor) = (Connection(connection), window.to_owned(), None);
+        self.step(Input::Ready { connection, window, monitor, instance, replayed })
     }
 
     pub fn introduce(&mut self, connection: u64, request: &str) -> Vec<String> {
@@ -133,9 +156,26 @@ impl Scene {
         window: Option<&str>,
         response: Response,
     ) -> Vec<String> {
-        let request = self.names.get(request).cloned().unwrap_or_else(|| request.to_owned());
+        let request = self.full(request);
         let (connection, window) = (Connection(connection), window.map(str::to_owned));
         self.step(Input::Answered { connection, request, window, response })
+    }
+
+    /// Nothing that an app says of itself makes anybody say something.
+    pub fn remark(&mut self, connection: u64, remark: Remark) {
+        let (connection, window) = (Connection(connection), "dock".to_owned());
+        let told = self.step(Input::Remarked { connection, window, monitor: None, remark });
+        assert_eq!(told, NOTHING);
+    }
+
+    pub fn progress(&mut self, connection: u64, request: &str, done: f64) {
+        let request = self.full(request);
+        let (total, note) = (Some(4.0), Some("reading".to_owned()));
+        self.remark(connection, Remark::Progress { request, done, total, note });
+    }
+
+    pub fn full(&self, request: &str) -> String {
+        self.names.get(request).cloned().unwrap_or_else(|| request.to_owned())
     }
 
     pub fn manifest(&mut self, window: &str) -> Vec<String> {
@@ -181,7 +221,57 @@ impl Scene {
             key: key.map(str::to_owned),
             cause: Cause::Tool,
             tool_call: Some(format!("tool-{}", self.calls)),
+            by: By::Agent,
+            attended: true,
+            undoes: None,
         }))
+    }
+
+    /// The person does something in a window.
+    pub fn touch(&mut self, connection: u64, window: &str) -> Vec<String> {
+        let (connection, window) = (Connection(connection), window.to_owned());
+        self.step(Input::Touched { connection, window, monitor: None })
+    }
+
+    /// The person changes something in an app.
+    pub fn edit(&mut self, connection: u64, window: &str, keys: &[&str]) -> Vec<String> {
+        let (connection, window) = (Connection(connection), window.to_owned());
+        let keys = keys.iter().map(|&key| key.to_owned()).collect();
+        let remark = Remark::StateChanged { keys, by_person: true };
+        self.step(Input::Remarked { connection, window, monitor: None, remark })
+    }
+
+    /// The person says whose hands a window is in.
+    pub fn hand(&mut self, window: &str, to: Hands) -> Vec<String> {
+        self.calls += 1;
+        let (call, window) = (Some(CallId(self.calls)), window.to_owned());
+        self.step(Input::Hands(HandsWish { call, window, monitor: None, to }))
+    }
+
+    /// An agent wants to change a window itself.
+    pub fn want(&mut self, window: &str, attended: bool) -> Vec<String> {
+        self.calls += 1;
+        let (call, window) = (CallId(self.calls), window.to_owned());
+        self.step(Input::Awaited { call, window, monitor: None, attended })
+    }
+
+    /// Somebody takes back what was done: this, or the newest.
+    pub fn undo(&mut self, window: &str, request: Option<&str>, by: By) -> Vec<String> {
+        self.calls += 1;
+        let request = request.map(|name| self.names.get(name).cloned().unwrap_or(name.to_owned()));
+        self.step(Input::Undo(Undo {
+            call: CallId(self.calls),
+            window: window.to_owned(),
+            monitor: None,
+            request,
+            by,
+            attended: true,
+            tool_call: None,
+        }))
+    }
+
+    pub fn end_turn(&mut self) -> Vec<String> {
+        self.window(WindowEvent::TurnEnded)
     }
 
     /// Time passes, and whenever the machine wants to know, it is told.
@@ -204,6 +294,16 @@ impl Scene {
     pub fn restart(&mut self) {
         let record = rebuilt(&self.kept, self.limits);
         assert_eq!(self.machine.record(), &record, "what the log says");
+        self.resume(record);
+    }
+
+    /// The same, and what came after so many entries of the log was not safe yet.
+    pub fn lose(&mut self, from: usize) {
+        self.kept.truncate(from);
+        self.resume(rebuilt(&self.kept, self.limits));
+    }
+
+    fn resume(&mut self, record: Record) {
         let start = u128::from(self.calls) << 64;
         let (machine, effects) = Machine::resume(record, chance(start), self.now);
         self.machine = machine;
@@ -235,7 +335,8 @@ impl Scene {
                 return None;
             }
             Effect::Send { connection, request, safe } => {
-                assert_eq!(safe, request.asked.kind() == Kind::Command);
+                let is_remembered = request.position.is_some();
+                assert_eq!(safe, request.asked.kind() == Kind::Command && !is_remembered);
                 let name = self.short(&request.request);
                 let asked = match request.asked {
                     Asked::Manifest => "manifest".to_owned(),
@@ -248,10 +349,15 @@ impl Scene {
                 format!("to {}: {} {asked} [{name}]", connection.0, request.window)
             }
             Effect::Reply { call, answer, .. } => match answer {
-                Answer::Said { kind, response, .. } => match texts::result(kind, &response) {
-                    Ok(text) => format!("call {} = {text}", call.0),
-                    Err(text) => format!("call {} ! {text}", call.0),
-                },
+                Answer::Said { kind, response, note, .. } => {
+                    let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
+                    match texts::result(kind, &response) {
+                        Ok(text) => format!("call {} = {text}{note}", call.0),
+                        Err(text) => format!("call {} ! {text}{note}", call.0),
+                    }
+                }
+                Answer::Free { note: None } => format!("call {} may", call.0),
+                Answer::Free { note: Some(note) } => format!("call {} may ({note})", call.0),
                 Answer::Refused(text) => format!("call {} ! {text}", call.0),
                 Answer::Open { request } => {
                     format!("call {} ! open [{}]", call.0, self.short(&request))
@@ -263,7 +369,12 @@ impl Scene {
                 });
                 format!("{}: {text}", if notice.awaited { "follow-up" } else { "note" })
             }
+            Effect::News { what, tool_call, .. } => {
+                self.news.push((what, tool_call));
+                return None;
+            }
             Effect::Warn(text) => format!("warn: {text}"),
+            Effect::Touch { .. } => return None,
         })
     }
 

@@ -6,7 +6,8 @@ use kernel::{
     host::{DeleteError, Host, OpenError, PostError, Settings},
     ports::StoreError,
     session::SayError,
-    update::{Amendment, ContextChange, Message, Signal, WhenBusy},
+    tasks::{Close, Plan, Progress, Step},
+    update::{Amendment, ContextChange, Fact, Message, Signal, WhenBusy},
 };
 use testkit::{
     Gate, World,
@@ -181,4 +182,45 @@ fn after_a_crash_the_turn_is_interrupted_its_text_kept_and_the_queue_answered() 
             ("said next", "ended Finished")
         );
     });
+}
+
+#[tokio::test]
+async fn no_fact_is_older_than_the_one_before_it_though_the_clock_is_set_back() {
+    let world = World::new([vec![text("one")], vec![text("two")]]);
+    let (host, id) = house(&world).await;
+    let mut listener = feed(&host, id).await;
+    say(&host, id, "first").await;
+    until_turn_ends(&mut listener).await;
+    world.clock.advance(jiff::SignedDuration::from_hours(-24));
+    say(&host, id, "second").await;
+    until_turn_ends(&mut listener).await;
+    let times: Vec<_> = log(&world, id).await.iter().map(|entry| entry.at).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    assert!(times.last() > times.first());
+}
+
+#[test]
+fn a_task_that_a_crash_leaves_open_has_failed() {
+    let world = World::new([vec![hang()]]);
+    let step = |progress| Step { text: format!("{progress:?}"), progress };
+    let plan = || Plan {
+        title: "Tidy up".to_owned(),
+        steps: vec![step(Progress::Done), step(Progress::Active)],
+    };
+    let id = world.until_crash(async |host| {
+        let id = host.create("/".as_ref(), "test", "").await.unwrap();
+        say(&host, id, "go").await;
+        host.open(id).await.unwrap().plan(plan()).await.unwrap().unwrap();
+        assert_eq!(host.roster.get(id).unwrap().task.as_ref().unwrap().reached, 500);
+        id
+    });
+    let facts = world.until_crash(async |host| {
+        host.recover().await;
+        log(&world, id).await
+    });
+    let closed = facts.into_iter().find_map(|entry| match entry.fact {
+        Fact::TaskClosed { close, reason, .. } => Some((close, reason)),
+        _ => None,
+    });
+    assert_eq!(closed, Some((Close::Failed, Some("the server restarted".to_owned()))));
 }

@@ -7,7 +7,7 @@ use kernel::{
     feed::Heard,
     host::DeleteError,
     update::{Message, Update, WhenBusy},
-    windows::{Bounds, MOST, Operation, Pane, Stance, Window},
+    windows::{Bounds, Hands, MOST, Operation, Pane, Stance, Window},
 };
 use serde_json::json;
 use testkit::model::text;
@@ -37,7 +37,11 @@ async fn all_that_becomes_of_a_window_is_on_record() {
     let key = || "monitor-0/note".to_owned();
     let opened = host.arrange(id, open(note("note", "one")), By::Person).await.unwrap();
     let window = Arc::new(note_window(By::Person));
-    assert_eq!(opened, Pane { window, generation: 2, since: Seq(2), raised: Seq(2) });
+    let (hands, driven) = (Hands::Agent, false);
+    assert_eq!(
+        opened,
+        Pane { window, generation: 2, since: Seq(2), raised: Seq(2), hands, driven }
+    );
     let operation = Operation::Append { data: json!(" two") };
     let updated = WindowChange::Updated { operation };
     let (moved, resized) =
@@ -49,7 +53,7 @@ async fn all_that_becomes_of_a_window_is_on_record() {
         bounds: Bounds { x: 1, y: 2, w: 3, h: 4 },
         ..note_window(By::Person)
     });
-    let last = Pane { window, generation: 5, since: Seq(2), raised: Seq(2) };
+    let last = Pane { window, generation: 5, since: Seq(2), raised: Seq(2), hands, driven: true };
     assert_eq!(changed, last);
     assert_eq!(host.windows(id).await.unwrap().list(), [&last]);
     let by = By::App { window: key() };

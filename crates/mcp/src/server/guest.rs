@@ -29,6 +29,7 @@ use super::{
     prompts,
     remarks::Remarks,
     resources,
+    shown::{self, Told},
     watching::{Ear, Watching},
 };
 
@@ -46,6 +47,8 @@ pub struct Guest {
     room: OnceCell<SessionId>,
     watching: Watching,
     remarks: Remarks,
+    /// Which windows it knows, if it stays connected.
+    pub(super) told: Told,
 }
 
 impl Guest {
@@ -56,6 +59,7 @@ impl Guest {
             room: OnceCell::new(),
             watching: Watching::default(),
             remarks: Remarks::default(),
+            told: Told::default(),
         }
     }
 
@@ -76,7 +80,8 @@ impl Guest {
     /// Everything that can be called, each name once: our own come before those that are lent.
     fn tools(&self) -> Vec<Tool> {
         let mut tools = errands::tools();
-        for tool in lent::tools(&self.house.host) {
+        let lent = lent::tools(&self.house.host);
+        for tool in lent.into_iter().chain(shown::tools(&self.house)) {
             if !tools.iter().any(|own| own.name == tool.name) {
                 tools.push(tool);
             }
@@ -133,6 +138,9 @@ impl ServerHandler for Guest {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let after = After::read(request.as_ref())?;
+        if self.name.get().is_some() {
+            self.told.note(&self.house);
+        }
         let named = self.tools().into_iter().enumerate();
         let (page, next) = after.page(named.map(|(at, it)| (format!("{at:06}"), it)).collect());
         let mut result = ListToolsResult::with_all_items(page);
@@ -151,11 +159,14 @@ impl ServerHandler for Guest {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
-        let args = Value::Object(arguments.unwrap_or_default());
         let progress = Progress::of(&context);
         let mut visit = Visit { house: &self.house, context: &context, progress };
+        let args = Value::Object(arguments.clone().unwrap_or_default());
         if let Some(result) = errands::run(&name, args.clone(), &mut visit).await {
             return Ok(result.into());
+        }
+        if let Some(result) = shown::call(self, &name, arguments, &mut visit).await {
+            return Ok(result?.into());
         }
         Ok(lent::call(self, &name, args, &mut visit).await?.into())
     }

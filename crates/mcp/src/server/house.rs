@@ -14,6 +14,8 @@ use kernel::{
 };
 use tokio::sync::Mutex;
 
+use super::shown::Labels;
+
 /// How much of a client's own name makes the name of its session.
 const NAME_CHARS: usize = 60;
 /// How many clients without a connection are remembered.
@@ -23,6 +25,8 @@ pub struct House {
     pub host: Arc<Host>,
     /// Sessions of clients that come without a connection, by their name.
     rooms: Mutex<HashMap<String, SessionId>>,
+    /// What windows are called among those of all sessions.
+    pub(super) labels: Labels,
 }
 
 /// What a client may say of a session that it wants made.
@@ -36,7 +40,7 @@ pub struct Wish {
 
 impl House {
     pub fn new(host: Arc<Host>) -> Arc<Self> {
-        Arc::new(Self { host, rooms: Mutex::default() })
+        Arc::new(Self { host, rooms: Mutex::default(), labels: Labels::default() })
     }
 
     /// A new session as the client wants it, or what is wrong with the wish.

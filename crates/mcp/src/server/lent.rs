@@ -38,7 +38,7 @@ pub fn tools(host: &Host) -> Vec<Tool> {
 }
 
 /// What may be said of a tool from its risk.
-fn annotations(risk: Risk) -> Option<ToolAnnotations> {
+pub fn annotations(risk: Risk) -> Option<ToolAnnotations> {
     let (reads, reaches) = match risk {
         Risk::Reads => (true, false),
         Risk::Shows | Risk::Edits | Risk::RunsBoxed => (false, false),
@@ -60,11 +60,24 @@ pub async fn call(
     if !host.ports.tools.specs(&Caller::Client).iter().any(|spec| spec.name == name) {
         return Err(unknown(name));
     }
+    let room = guest.room(visit.context).await;
+    let room = room.map_err(|error| ErrorData::internal_error(error, None))?;
+    run(guest, room, name, args, visit).await
+}
+
+/// One call in a session, of a tool that is there.
+pub async fn run(
+    guest: &Guest,
+    room: SessionId,
+    name: &str,
+    args: Value,
+    visit: &mut Visit<'_>,
+) -> Result<CallToolResult, ErrorData> {
+    let host = &visit.house.host;
     let internal = |error: String| ErrorData::internal_error(error, None);
-    let room = guest.room(visit.context).await.map_err(internal)?;
     let feed = host.feed(room, None).await;
     let mut feed = feed.map_err(|error| internal(error.to_string()))?;
-    let title = host.ports.tools.title(name, &args);
+    let title = host.ports.tools.title(room, name, &args);
     let is_ours = |it: &Question| {
         it.caller == Caller::Client && it.tool == name && it.title == title && it.call.is_none()
     };

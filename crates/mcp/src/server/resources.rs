@@ -1,4 +1,4 @@
-//! What can be read: sessions and the files of the workspace.
+//! What can be read: sessions, what apps show, and the files of the workspace.
 
 use rmcp::{
     ErrorData,
@@ -14,6 +14,7 @@ use super::{
     files,
     house::House,
     pages::{After, PAGE},
+    shown,
     transcript::Transcript,
 };
 
@@ -40,6 +41,10 @@ pub async fn list(
         .with_description("Every session and how it stands.")
         .with_mime_type("application/json");
     let mut sorted = vec![("0".to_owned(), all)];
+    // Under the same sign as the list, and behind it.
+    let states = shown::resources(house).into_iter();
+    sorted.extend(states.map(|state| (format!("0{}", state.uri), state)));
+    sorted.sort_by(|one, other| one.0.cmp(&other.0));
     let mut sessions = house.host.roster.all();
     sessions.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
     for (id, state) in sessions {
@@ -69,6 +74,12 @@ pub fn templates(house: &House) -> ListResourceTemplatesResult {
             .with_description("What was said in a session, for people and for programs.")
             .with_mime_type("text/markdown"),
     ];
+    templates.push(
+        ResourceTemplate::new("yaar://{monitor}/{window}/state/{+key}", "app-state")
+            .with_title("A state of an app")
+            .with_description("What the app in a window shows, while somebody has it open.")
+            .with_mime_type("application/json"),
+    );
     if let Some(root) = files::address(&house.host.ports.workspace, "".as_ref()) {
         let file =
             ResourceTemplate::new(format!("{}/{{+path}}", root.trim_end_matches('/')), "file");
@@ -97,6 +108,9 @@ pub async fn read(house: &House, uri: &str) -> Result<ReadResourceResult, ErrorD
             ResourceContents::text(markdown, uri).with_mime_type("text/markdown"),
             ResourceContents::text(data, uri).with_mime_type("application/json"),
         ]));
+    }
+    if let Some(place) = shown::place(house, uri) {
+        return Ok(ReadResourceResult::new(vec![shown::read(house, place, uri).await?]));
     }
     match files::read(house.host.ports.workspace.clone(), uri.to_owned()).await {
         Some(Ok(contents)) => Ok(ReadResourceResult::new(vec![contents])),

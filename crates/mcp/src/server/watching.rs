@@ -7,6 +7,7 @@ use std::{
 
 use futures::{StreamExt as _, stream::FuturesUnordered};
 use kernel::{
+    apps::Touched,
     host::Host,
     roster::{Change, News},
     update::{Seq, SessionId, Update},
@@ -28,6 +29,7 @@ use super::{
     hearing::{self, pieces},
     house::{House, lock},
     resources::{SESSIONS, session_at},
+    shown::{self, Place},
 };
 
 /// How much one client may watch at a time.
@@ -60,8 +62,8 @@ impl Drop for Task {
 
 /// Where to listen, from before the client was told that we do: nothing is missed in between.
 struct Promised {
-    tools: Option<watch::Receiver<u64>>,
-    list: Option<broadcast::Receiver<News>>,
+    tools: Option<Editions>,
+    list: Option<Listing>,
     resources: Vec<(String, Watched)>,
 }
 
@@ -69,13 +71,39 @@ struct Promised {
 enum Watched {
     Sessions(broadcast::Receiver<News>),
     Session(SessionId, Seq),
+    /// A state of an app.
+    State(Place, broadcast::Receiver<Touched>),
+}
+
+/// When there are other tools: of the house, or of apps.
+struct Editions {
+    house: watch::Receiver<u64>,
+    apps: watch::Receiver<u64>,
+}
+
+impl Editions {
+    fn of(host: &Host) -> Self {
+        Self { house: host.ports.tools.editions(), apps: host.apps.editions() }
+    }
+}
+
+/// When there is something else to read.
+struct Listing {
+    news: broadcast::Receiver<News>,
+    apps: watch::Receiver<u64>,
+}
+
+impl Listing {
+    fn of(host: &Host) -> Self {
+        Self { news: host.roster.listen(), apps: host.apps.editions() }
+    }
 }
 
 impl Watching {
     /// From now on the client hears when a list is no longer what it was.
     pub fn begin(&self, house: &Arc<House>, peer: Peer<RoleServer>) {
         let host = house.host.clone();
-        let (tools, list) = (host.ports.tools.editions(), host.roster.listen());
+        let (tools, list) = (Editions::of(&host), Listing::of(&host));
         let task = tokio::spawn(async move {
             let ear = Ear::Connection(peer);
             futures::join!(watch_tools(tools, &ear), watch_list(list, &ear));
@@ -105,8 +133,8 @@ impl Watching {
         let uris = requested.resource_subscriptions.iter().flatten();
         let found = uris.filter_map(|uri| Some((uri.clone(), Watched::find(house, uri).ok()?)));
         let promised = Promised {
-            tools: wanted(requested.tools_list_changed, || house.host.ports.tools.editions()),
-            list: wanted(requested.resources_list_changed, || house.host.roster.listen()),
+            tools: wanted(requested.tools_list_changed, || Editions::of(&house.host)),
+            list: wanted(requested.resources_list_changed, || Listing::of(&house.host)),
             resources: found.take(MOST).collect(),
         };
         let mut accepted = requested.clone();
@@ -149,9 +177,14 @@ impl Watched {
         if uri == SESSIONS {
             return Ok(Self::Sessions(house.host.roster.listen()));
         }
+        // From before it is looked up, so that nothing is missed.
+        let touches = house.host.apps.touches();
+        if let Some(place) = shown::place(house, uri) {
+            return Ok(Self::State(place, touches));
+        }
         match session_at(uri) {
             Some(session) => house.session(session).map(|(id, it)| Self::Session(id, it.last)),
-            None => Err("only sessions can be watched".to_owned()),
+            None => Err("only sessions and states of apps on show can be watched".to_owned()),
         }
     }
 
@@ -159,37 +192,74 @@ impl Watched {
         match self {
             Self::Sessions(news) => watch_sessions(news, uri, ear).await,
             Self::Session(id, since) => watch_session(host, id, since, uri, ear).await,
+            Self::State(place, touches) => watch_state(&place, touches, uri, ear).await,
         }
     }
 }
 
-async fn watch_tools(mut editions: watch::Receiver<u64>, ear: &Ear) {
-    while editions.changed().await.is_ok() {
-        if !ear.tools_changed().await {
+async fn watch_tools(mut editions: Editions, ear: &Ear) {
+    loop {
+        let changed = tokio::select! {
+            changed = editions.house.changed() => changed,
+            changed = editions.apps.changed() => changed,
+        };
+        if changed.is_err() || !ear.tools_changed().await {
             return;
         }
     }
 }
 
-/// Sessions that come, go and get another name.
-async fn watch_list(mut news: broadcast::Receiver<News>, ear: &Ear) {
+async fn watch_state(
+    Place { session, window, key }: &Place,
+    mut touches: broadcast::Receiver<Touched>,
+    uri: &str,
+    ear: &Ear,
+) {
     loop {
-        let changed = match news.recv().await {
-            Ok(News::Session { change, .. }) => {
-                matches!(change, Change::Created | Change::Deleted | Change::Renamed)
+        let changed = match touches.recv().await {
+            Ok(touched) => touched.is_of(*session, window, key),
+            Err(RecvError::Lagged(_)) => true,
+            Err(RecvError::Closed) => return,
+        };
+        if changed && !ear.updated(uri).await {
+            return;
+        }
+    }
+}
+
+/// Sessions that come, go and get another name, and apps that come and go.
+async fn watch_list(Listing { mut news, mut apps }: Listing, ear: &Ear) {
+    loop {
+        let heard = tokio::select! {
+            heard = news.recv() => Some(heard),
+            changed = apps.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                None
             }
-            Ok(
-                News::AppletState { .. }
-                | News::AppletChanged { .. }
-                | News::AppChanged { .. }
-                | News::Schedules,
-            ) => false,
+        };
+        let changed = heard.map_or(Ok(true), |heard| heard.map(|news| is_of_list(&news)));
+        let changed = match changed {
+            Ok(changed) => changed,
             Err(RecvError::Lagged(_)) => true,
             Err(RecvError::Closed) => return,
         };
         if changed && !ear.resources_changed().await {
             return;
         }
+    }
+}
+
+fn is_of_list(news: &News) -> bool {
+    match news {
+        News::Session { change, .. } => {
+            matches!(change, Change::Created | Change::Deleted | Change::Renamed)
+        }
+        News::AppletState { .. }
+        | News::AppletChanged { .. }
+        | News::AppChanged { .. }
+        | News::Schedules => false,
     }
 }
 

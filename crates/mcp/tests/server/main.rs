@@ -1,6 +1,7 @@
 //! What the house says to a client, message by message.
 #![expect(clippy::unwrap_used, reason = "all of it is a test")]
 
+mod apps;
 mod talk;
 
 use kernel::{
@@ -165,7 +166,7 @@ async fn only_what_is_watched_is_told_of() {
     assert_eq!(talk.told("resources/updated").await, json!({ "uri": uri }));
     talk.answer(2).await;
     talk.request(3, "resources/subscribe", json!({ "uri": "file:///etc/hostname" })).await;
-    let refused = json!({ "code": -32602, "message": "only sessions can be watched" });
+    let refused = json!({ "code": -32602, "message": "only sessions and states of apps on show can be watched" });
     assert_eq!(talk.answer(3).await, refused);
 }
 

@@ -8,6 +8,7 @@ use kernel::{
     inbox::CallError,
     toolbox::{Caller, Risk, ToolError},
     update::{Fact, Message, Output, SessionId, WhenBusy},
+    windows::{Hands, Named},
 };
 use serde_json::{Value, json};
 use testkit::{
@@ -25,7 +26,7 @@ struct Page {
 }
 
 impl Line for Page {
-    fn tell(&self, Word::Request(Outgoing { request, window, asked }): Word) {
+    fn tell(&self, Word::Request(Outgoing { request, window, asked, .. }): Word) {
         self.asked.lock().unwrap().push(asked.clone());
         let response = match asked {
             Asked::Manifest => Response::of(Kind::Manifest, Some(manifest())),
@@ -43,7 +44,7 @@ fn manifest() -> Value {
     json!({
         "appId": "sheet", "name": "Sheet",
         "state": { "cells": { "description": "all" }, "a/b": {}, "manifest": {} },
-        "commands": { "setCells": { "description": "sets" }, "clear": {} },
+        "commands": { "setCells": { "description": "sets", "inverse": "clear" }, "clear": {} },
     })
 }
 
@@ -227,4 +228,42 @@ async fn a_model_may_use_an_app_without_asking_and_is_told_what_went_wrong() {
     let gone = Output::Failed { message: "Window \"gone\" not found.".into() };
     returned.sort_by_key(|output| output.text().len());
     assert_eq!((returned, asked), (vec![Output::done("Done."), gone], false));
+}
+
+#[tokio::test]
+async fn an_agent_waits_for_a_window_that_the_person_has_taken_over() {
+    let home = Home::new(&World::new([])).await;
+    let set = json!({ "windowId": "dock", "command": "setCells", "params": { "A1": "1" } });
+    home.command(set.clone()).await.unwrap();
+    let hand = |to| home.host.hand(home.session, Named::new("dock"), to);
+    hand(Hands::Person).await.unwrap();
+    let change = json!({ "windowId": "dock", "title": "Another" });
+    let mut update = Box::pin(home.call("window_update", change));
+    assert!(futures::poll!(&mut update).is_pending());
+    hand(Hands::Agent).await.unwrap();
+    let note = "\n\nThe person had taken this window over and has handed it back.\nLook at what is \
+                there now before you go on.";
+    assert_eq!(update.await, Ok(format!("The window \"dock\" is changed.{note}")));
+    let result = "{\n  \"A1\": \"1\"\n}";
+    assert_eq!(home.command(set.clone()).await.as_deref(), Ok(result), "it is told once");
+
+    hand(Hands::Person).await.unwrap();
+    let mut command = Box::pin(home.command(set));
+    assert!(futures::poll!(&mut command).is_pending());
+    hand(Hands::Agent).await.unwrap();
+    assert_eq!(command.await, Ok(format!("{result}{note}")));
+}
+
+#[tokio::test]
+async fn an_agent_takes_back_what_was_done_last() {
+    let home = Home::new(&World::new([])).await;
+    let nothing = "There is nothing in window \"dock\" that can be undone.";
+    let undo = || home.call("app_undo", json!({ "windowId": "dock" }));
+    assert_eq!(undo().await, Err(nothing.to_owned()));
+    let set = json!({ "windowId": "dock", "command": "setCells", "params": { "A1": "1" } });
+    home.command(set).await.unwrap();
+    assert_eq!(undo().await.as_deref(), Ok("Done."));
+    let last = home.page.asked.lock().unwrap().last().cloned();
+    assert_eq!(last, Some(Asked::Command { command: "clear".into(), params: None }));
+    assert_eq!(undo().await, Err(nothing.to_owned()));
 }

@@ -259,7 +259,7 @@ async fn a_file_is_handed_to_the_app_that_opens_such_files() {
     let home = Home::new().await;
     let page = home.page();
     assert_eq!(home.open(json!({ "path": "a.csv" })).await, Ok(said("table")), "the first by name");
-    home.host.prefer_app(".csv", "sheet").await.unwrap();
+    home.host.prefer_app("a.csv", "sheet").await.unwrap();
     assert_eq!(home.open(json!({ "path": "B.CSV" })).await, Ok(said("sheet")), "the preferred one");
     assert_eq!(home.open(json!({ "path": "a.csv", "appId": "table" })).await, Ok(said("table")));
     assert_eq!(home.open(json!({ "path": "x.tar.gz" })).await, Ok(said("table")), "the longest");

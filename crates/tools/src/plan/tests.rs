@@ -22,7 +22,7 @@ async fn a_plan_becomes_a_task_that_moves_and_ends() {
     let first = task().unwrap();
     let step = |text: &str, progress| Step { text: text.to_owned(), progress };
     let steps = vec![step("look", Progress::Active), step("sort", Progress::Pending)];
-    assert_eq!(first, Task { id: first.id, title: "Tidy up".to_owned(), steps });
+    assert_eq!(first, Task { id: first.id, title: "Tidy up".to_owned(), steps, reached: 0 });
     home.text("plan", plan(["done", "active"])).await.unwrap();
     let second = task().unwrap();
     assert_eq!((second.id, second.steps[1].progress), (first.id, Progress::Active));

@@ -8,7 +8,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::arrange;
-use crate::typed::{Typed, shorten};
+use crate::{
+    agents::House,
+    typed::{Typed, shorten},
+};
 
 /// Closes a window that the person no longer needs.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -18,7 +21,9 @@ pub struct Input {
     window_id: String,
 }
 
-pub struct WindowClose;
+pub struct WindowClose {
+    pub house: House,
+}
 
 impl Typed for WindowClose {
     type Input = Input;
@@ -32,7 +37,8 @@ impl Typed for WindowClose {
     }
 
     async fn run(&self, Input { window_id }: Input, call: Call) -> Result<String, String> {
-        let pane = arrange(&call, Wish::Close { window: Named::new(window_id) }).await?;
-        Ok(format!("The window \"{}\" is closed.", pane.window.id))
+        let arranged =
+            arrange(&self.house, &call, Wish::Close { window: Named::new(window_id) }).await?;
+        Ok(arranged.told(format!("The window \"{}\" is closed.", arranged.pane.window.id)))
     }
 }

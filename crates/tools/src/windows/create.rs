@@ -8,7 +8,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Bounds, Data, Renderer, arrange, content, told};
-use crate::typed::{Typed, shorten};
+use crate::{
+    agents::House,
+    typed::{Typed, shorten},
+};
 
 /// Opens a window beside the conversation, for what the person should have before their eyes: a text,
 /// a table, a picture, a page, an app. It stays until somebody closes it.
@@ -28,7 +31,9 @@ pub struct Input {
     bounds: Option<Bounds>,
 }
 
-pub struct WindowCreate;
+pub struct WindowCreate {
+    pub house: House,
+}
 
 impl Typed for WindowCreate {
     type Input = Input;
@@ -47,8 +52,9 @@ impl Typed for WindowCreate {
             bounds: bounds.map(Into::into),
             ..Opening::new(window_id, title, content(renderer.into(), data))
         };
-        let pane = arrange(&call, Wish::Open(Box::new(opening))).await?;
-        let text = format!("The window \"{}\" is open.", pane.window.id);
-        Ok(Reply { text, data: Some(told(&pane).into()), ..Reply::default() })
+        let arranged = arrange(&self.house, &call, Wish::Open(Box::new(opening))).await?;
+        let pane = &arranged.pane;
+        let text = arranged.told(format!("The window \"{}\" is open.", pane.window.id));
+        Ok(Reply { text, data: Some(told(pane).into()), ..Reply::default() })
     }
 }

@@ -8,7 +8,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{Bounds, Data, Renderer, arrange, content, meant, told};
-use crate::typed::{Typed, shorten};
+use crate::{
+    agents::House,
+    typed::{Typed, shorten},
+};
 
 /// Changes a window that is open. What is absent stays as it is; everything is done, or nothing.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -50,7 +53,9 @@ enum State {
     Maximized,
 }
 
-pub struct WindowUpdate;
+pub struct WindowUpdate {
+    pub house: House,
+}
 
 impl Typed for WindowUpdate {
     type Input = Input;
@@ -78,9 +83,11 @@ impl Typed for WindowUpdate {
             let what = "title, content, operation, bounds, focus or state";
             return Err(format!("there is nothing to change; expected one of {what}"));
         }
-        let pane = arrange(&call, Wish::Change { window: Named::new(name), changes }).await?;
-        let text = format!("The window \"{}\" is changed.", pane.window.id);
-        Ok(Reply { text, data: Some(told(&pane).into()), ..Reply::default() })
+        let arranged =
+            arrange(&self.house, &call, Wish::Change { window: Named::new(name), changes }).await?;
+        let pane = &arranged.pane;
+        let text = arranged.told(format!("The window \"{}\" is changed.", pane.window.id));
+        Ok(Reply { text, data: Some(told(pane).into()), ..Reply::default() })
     }
 }
 

@@ -33,6 +33,26 @@ function frame(keeps = false) {
 const answer = { type: 'yaar:app-command-response', requestId: 'r' };
 const data = { type: 'yaar:app-query-response', requestId: 'r' };
 
+test('what was changed by hand is told as that, and what a command changed is not', async () => {
+  const told: unknown[] = [];
+  const keeper: Keeper = { open: async () => false, soon() {}, now: async () => {} };
+  const world = { post: (it: unknown) => void told.push(it), instance: 'one', keeper, later: (act: () => void) => act() };
+  const app = new AppLine({ ...world, touched: () => true });
+  const state = { n: { description: 'n', handler: () => 1 } };
+  app.register({
+    appId: 'a',
+    name: 'A',
+    state,
+    commands: { set: { description: 'sets', handler: () => app.stateChanged('n') } },
+  });
+  told.length = 0;
+  app.stateChanged('n');
+  app.heard({ type: 'yaar:app-command-request', requestId: 'r', command: 'set' });
+  await vi.waitFor(() => expect(told).toHaveLength(3));
+  const changed = { type: 'yaar:app-state-changed', stateKeys: ['n'] };
+  expect(told).toEqual([{ ...changed, byPerson: true }, changed, { type: 'yaar:app-command-response', requestId: 'r' }]);
+});
+
 describe('an app that is registered', () => {
   test('is announced each time, with the same instance', () => {
     const { app, told } = frame();
@@ -63,13 +83,20 @@ describe('an app that is registered', () => {
       commands: {
         set: { description: 'sets', ...more, aliases: ['put'], handler },
         clear: { description: 'clears', inverse: 'toString', handler, secret: 1 } as never,
+        told: { description: 'says how', inverse: true, handler },
+        fixed: { description: 'always', inverse: { command: 'set', params: { to: 1 } }, handler },
       },
     });
     const manifest = {
       appId: 'a',
       name: 'A',
       state: { cells: { description: 'all', schema: { type: 'object' } } },
-      commands: { set: { description: 'sets', ...more }, clear: { description: 'clears' } },
+      commands: {
+        set: { description: 'sets', ...more },
+        clear: { description: 'clears' },
+        told: { description: 'says how', inverse: true },
+        fixed: { description: 'always', inverse: { command: 'set', params: { to: 1 } } },
+      },
     };
     expect(await ask({ type: 'yaar:app-manifest-request', requestId: 'm' })).toEqual({
       type: 'yaar:app-manifest-response',
@@ -171,6 +198,41 @@ describe('what the page asks', () => {
       { type: 'yaar:app-progress', of: 'replay-w-1', done: 1, total: 4, note: 'a quarter' },
       { type: 'yaar:app-command-response', requestId: 'replay-w-1', result: true },
     ]);
+  });
+
+  test('tells how far it is at once, then the newest now and then, and nothing after its end', async () => {
+    let finish = () => {};
+    const more = { description: '', handler: () => {} };
+    here.app.register({
+      appId: 'a',
+      name: 'A',
+      commands: {
+        long: {
+          ...more,
+          handler: (_, call) => {
+            for (const done of [1, 2, 3]) call.progress(done, 9);
+            return new Promise<void>((end) => {
+              finish = () => {
+                call.progress(8, 9);
+                end();
+              };
+            }).finally(() => setTimeout(() => call.progress(9, 9)));
+          },
+        },
+      },
+    });
+    here.told.length = 0;
+    here.timers.length = 0;
+    here.app.heard({ type: 'yaar:app-command-request', requestId: 'r', command: 'long' });
+    const step = (done: number) => ({ type: 'yaar:app-progress', of: 'r', done, total: 9 });
+    expect(here.told).toEqual([step(1)]);
+    here.timers.shift()!();
+    expect(here.told).toEqual([step(1), step(3)]);
+    finish();
+    await vi.waitFor(() => expect(here.told).toHaveLength(3));
+    here.timers.shift()!();
+    expect(here.told).toEqual([step(1), step(3), answer]);
+    expect(here.timers).toEqual([]);
   });
 
   test('is left to others when it is none of ours', () => {

@@ -11,6 +11,8 @@ export interface World {
   keeper: Keeper;
   /** Calls back after so many milliseconds. */
   later(act: () => void, delay: number): void;
+  /** Whether a person has just done something here by hand. */
+  touched?(): boolean;
 }
 
 export interface Keeper {
@@ -34,6 +36,9 @@ export class AppLine implements Sdk.App {
   private closing = new Set<() => void>();
   private changed = new Set<string>();
   private telling = false;
+  /** Whether what has changed was changed by hand. */
+  private byHand = false;
+  private running = 0;
 
   constructor(private world: World) {}
 
@@ -64,6 +69,8 @@ export class AppLine implements Sdk.App {
   stateChanged = (...keys: string[]) => {
     this.world.keeper.soon();
     for (const key of keys) if (own(this.registered?.state, key)) this.changed.add(key);
+    // What a command does while somebody types is the command's.
+    if (keys.length > 0 && this.running === 0 && this.world.touched?.()) this.byHand = true;
     if (this.changed.size === 0 || this.telling) return;
     this.telling = true;
     this.tellChanges();
@@ -112,7 +119,8 @@ export class AppLine implements Sdk.App {
       state: mapped(state, ({ description, schema }) => given({ description, schema })),
       commands: mapped(commands, ({ description, params, returns, aliases, replay, timeoutMs, inverse }) => {
         const repeated = replay ?? (this.restored ? 'never' : undefined);
-        const undoneBy = own(commands, inverse) ? inverse : undefined;
+        // Only what was put there: every object has a `toString`.
+        const undoneBy = typeof inverse === 'string' && !own(commands, inverse) ? undefined : inverse;
         return given({ description, params, returns, aliases, replay: repeated, timeoutMs, inverse: undoneBy });
       }),
     };
@@ -127,14 +135,26 @@ export class AppLine implements Sdk.App {
   private async obey({ requestId, command: name, params }: Request): Promise<unknown> {
     const command = commandNamed(this.registered?.commands, name);
     if (!command) throw `Unknown command: ${String(name)}`;
-    const progress = (done: number, total?: number, note?: string) =>
-      // Under another name than `requestId`: whoever does not know this word would take it for the answer.
-      this.world.post({ type: 'yaar:app-progress', of: requestId, ...given({ done, total, note }) });
+    const steps = new Steps(this.world, requestId);
+    const { progress } = steps;
     const call = { requestId: String(requestId), replayed: String(requestId).startsWith('replay-'), progress };
-    const result: unknown = await command.handler(params, call);
-    // What is not repeated must be safe before anybody hears that it was done; what has a rule of its own looks after itself.
-    if (this.restored && command.replay === undefined) await this.world.keeper.now();
-    return result;
+    try {
+      const result = await this.run(command, params, call);
+      // What is not repeated must be safe before anybody hears that it was done; what has a rule of its own looks after itself.
+      if (this.restored && command.replay === undefined) await this.world.keeper.now();
+      return result;
+    } finally {
+      steps.end();
+    }
+  }
+
+  private async run(command: Sdk.Command, params: unknown, call: Sdk.Call): Promise<unknown> {
+    this.running += 1;
+    try {
+      return (await command.handler(params, call)) as unknown;
+    } finally {
+      this.running -= 1;
+    }
   }
 
   private async reply(type: string, { requestId }: Request, field: string, work: () => unknown) {
@@ -147,8 +167,10 @@ export class AppLine implements Sdk.App {
   }
 
   private tellChanges() {
-    this.world.post({ type: 'yaar:app-state-changed', stateKeys: [...this.changed] });
+    const byPerson = this.byHand ? true : undefined;
+    this.world.post({ type: 'yaar:app-state-changed', stateKeys: [...this.changed], ...given({ byPerson }) });
     this.changed.clear();
+    this.byHand = false;
   }
 
   private close() {
@@ -160,6 +182,38 @@ export class AppLine implements Sdk.App {
       }
     }
     void this.world.keeper.now();
+  }
+}
+
+/** How far one command is: told at once, then so often, and not after its end. */
+class Steps {
+  private waiting: object | undefined;
+  private telling = false;
+  private ended = false;
+
+  constructor(
+    private world: World,
+    private of: unknown,
+  ) {}
+
+  progress = (done: number, total?: number, note?: string) => {
+    if (this.ended) return;
+    // Under another name than `requestId`: whoever does not know this word would take it for the answer.
+    this.waiting = { type: 'yaar:app-progress', of: this.of, ...given({ done, total, note }) };
+    if (!this.telling) this.tell();
+  };
+
+  end() {
+    this.ended = true;
+    this.waiting = undefined;
+  }
+
+  private tell() {
+    this.telling = this.waiting !== undefined;
+    if (!this.waiting) return;
+    this.world.post(this.waiting);
+    this.waiting = undefined;
+    this.world.later(() => this.tell(), PAUSE);
   }
 }
 

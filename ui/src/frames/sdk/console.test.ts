@@ -31,7 +31,18 @@ describe('what an app writes to its console', () => {
     const { told, heard } = frame();
     heard.error!({ message: 'Uncaught Error: no' });
     heard.unhandledrejection!({ reason: new TypeError('never') });
-    expect(told.map((it) => it.args)).toEqual([['Uncaught Error: no'], ['TypeError: never']]);
+    const filename = 'http://127.0.0.1:4321/f/s3cret/lib/a.js';
+    heard.error!({ message: 'Uncaught no', filename, lineno: 3, colno: 7 });
+    expect(told.map((it) => it.args)).toEqual([
+      ['Uncaught Error: no'],
+      ['TypeError: never'],
+      ['Uncaught no (lib/a.js:3:7)'],
+    ]);
+  });
+
+  test('is told without the address that leads into its frame', () => {
+    expect(written('see https://host:1/f/s3cret/ and http://host/f/s3cret')).toBe('see  and ');
+    expect(written({ at: 'http://host/f/s3cret/x.html' })).toBe('{"at":"x.html"}');
   });
 
   test('is told of so often in a second, and no more', () => {

@@ -5,6 +5,9 @@ const CHARS = 2000;
 /** In a second. */
 const MOST = 10;
 
+/** The address of a frame is a key to it, and no business of whoever reads this. */
+const TICKET = /\bhttps?:\/\/[^\s/]+\/f\/[^\s/]+\/?/g;
+
 export function listenToConsole(scope: Window & typeof globalThis, post: (message: unknown) => void) {
   let second = 0;
   let told = 0;
@@ -24,8 +27,14 @@ export function listenToConsole(scope: Window & typeof globalThis, post: (messag
       tell(level, args);
     };
   }
-  scope.addEventListener('error', (event) => tell('error', [event.message]));
+  scope.addEventListener('error', (event) => tell('error', [placed(event)]));
   scope.addEventListener('unhandledrejection', (event) => tell('error', [event.reason]));
+}
+
+/** What went wrong and where, as far as a browser says it. */
+function placed({ message, filename, lineno, colno }: ErrorEvent): string {
+  const file = filename?.replace(TICKET, '') || 'document';
+  return filename ? `${message} (${file}:${lineno}:${colno})` : message;
 }
 
 export function written(value: unknown): string {
@@ -35,5 +44,5 @@ export function written(value: unknown): string {
   } catch {
     text = Object.prototype.toString.call(value);
   }
-  return (text ?? String(value)).slice(0, CHARS);
+  return (text ?? String(value)).slice(0, 2 * CHARS).replace(TICKET, '').slice(0, CHARS);
 }

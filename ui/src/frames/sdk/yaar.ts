@@ -7,6 +7,7 @@ import { FileKeeper } from './keeper';
 import { storage as standIn } from './local';
 import { proxied } from './proxy';
 import { StorageLine } from './storage';
+import { Touch } from './touch';
 
 /** What the server has told of the frame. */
 export interface Told {
@@ -49,7 +50,9 @@ export function lend(told: Told, post: (message: unknown) => void, seen: (hear: 
     const instance = random();
     const later = (act: () => void, delay: number) => void setTimeout(act, delay);
     const keeper = new FileKeeper(storage, `apps/self/windows/${told.place ?? 'window'}.json`, instance, later);
-    const app = new AppLine({ post, instance, keeper, later });
+    const touch = new Touch(post, () => performance.now());
+    touch.listen(window);
+    const app = new AppLine({ post, instance, keeper, later, touched: touch.lately });
     yaar.app = app;
     seen(() => void keeper.again());
     addEventListener('pagehide', () => keeper.leaving());

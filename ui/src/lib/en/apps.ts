@@ -27,6 +27,12 @@ export const apps = {
   files: {
     drop: 'Drop here to open it in an app',
     with: (name: string) => `Open ${name} with…`,
+    whither: (name: string) => `What shall become of ${name}?`,
+    several: (count: number) => `these ${count} files`,
+    attach: 'Attach to the message',
+    attachIt: 'Attach',
+    openWith: (app: string) => `Open with ${app}`,
+    each: 'Open each in the app for it',
     apps: 'Apps that open such files',
     always: 'Always open such files with it',
     nowhere: 'Begin a session first: a file is opened in its windows.',

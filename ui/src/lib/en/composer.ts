@@ -11,7 +11,7 @@ export const composer = {
   addPictures: 'Add pictures',
   pictures: 'Pictures to send',
   remove: (name: string) => `Remove ${name}`,
-  dropHere: 'Drop pictures here',
+  dropHere: 'Drop files here',
   wrongType: (name: string) => `${name} is not a picture that can be sent. PNG, JPEG, GIF and WebP can.`,
   empty: (name: string) => `${name} is empty.`,
   unreadable: (name: string) => `${name} cannot be read.`,

@@ -3,10 +3,13 @@ import { approvals, forms, modes } from './approvals';
 import { apps } from './apps';
 import { chat, log } from './chat';
 import { composer, connection } from './composer';
+import { devices } from './devices';
 import { docs } from './docs';
 import { errors } from './errors';
 import { find } from './find';
 import { frames } from './frames';
+import { hands } from './hands';
+import { inspector } from './inspector';
 import { models } from './models';
 import { navigation } from './navigation';
 import { news } from './news';
@@ -27,12 +30,15 @@ export const en = {
   chat,
   composer,
   connection,
+  devices,
   docs,
   errors,
   find,
   forms,
   frames,
+  hands,
   help,
+  inspector,
   log,
   models,
   modes,

@@ -1,4 +1,4 @@
-// Settings, servers of tools, models, devices.
+// Settings, servers of tools, models.
 export const settings = {
   label: 'All settings',
   look: 'Look',
@@ -98,17 +98,6 @@ export const settings = {
     more: 'More models',
     moreAbout: 'A key you have, a model that runs on this machine, or an agent with a mind of its own:',
     moreCommands: 'megaron models detect\nmegaron key set NAME',
-  },
-  devices: {
-    label: 'Devices and keys',
-    none: 'One key opens this house',
-    about:
-      'This browser came in with a one-time address or with the key. Devices with keys of their own, to be named and taken back one by one, are planned and not there yet.',
-    ways: [
-      { what: 'The key, for programs and other browsers', how: 'megaron key' },
-      { what: 'A one-time address for another browser is printed when the server starts', how: 'megaron serve' },
-      { what: 'Keys of providers, and where each comes from', how: 'megaron key list' },
-    ],
   },
   desktop: {
     label: 'Desktop',

@@ -1,16 +1,20 @@
 //! A house to visit, and clients that visit it.
 
 mod client;
+mod deaf;
 mod guest;
 mod house;
 mod mounted;
+mod phone;
 mod socket;
 mod web;
 
 use serde_json::{Value, json};
 
 pub use client::{Ask, Reply, exchange};
+pub use deaf::Deaf;
 pub use house::House;
+pub use phone::Phone;
 pub use socket::{Socket, ids, persisted, shorts};
 
 /// How every error looks.

@@ -6,10 +6,14 @@ use jiff::Timestamp;
 
 use super::{
     Answer, CallId, Called, Effect, Live, Machine, Outgoing, PATIENCE, Registered, Told,
+    hands::LONGEST,
     manifest::Manifest,
     replies::{Caller, Open},
 };
-use crate::apps::{AppFact, AppRequest, Asked, Cause, Keep, Kind, texts};
+use crate::{
+    apps::{AppFact, AppRequest, Asked, Cause, Keep, Kind, Telling, texts},
+    windows::{By, Hands},
+};
 
 /// How many calls may be on their way in a session.
 const MOST: usize = 1000;
@@ -25,6 +29,8 @@ pub(super) struct Waiting {
     stage: Stage,
     /// Whether the app was asked once more for the name that it does not know.
     asked_again: bool,
+    /// When it is given up if the person does not hand the window back.
+    give_up: Option<Timestamp>,
     /// Others that made the same call under the same key.
     others: Vec<CallId>,
 }
@@ -38,6 +44,8 @@ enum Stage {
     Held,
     /// A manifest, until then; of this very request, if there is one.
     Manifest(Timestamp, Option<String>),
+    /// The person to hand the window back, until then.
+    Hands(Timestamp),
 }
 
 enum Judgement {
@@ -51,7 +59,7 @@ enum Judgement {
 impl Waiting {
     pub fn until(&self) -> Option<Timestamp> {
         match &self.stage {
-            Stage::App(until) | Stage::Manifest(until, _) => Some(*until),
+            Stage::App(until) | Stage::Manifest(until, _) | Stage::Hands(until) => Some(*until),
             Stage::Held => None,
         }
     }
@@ -77,8 +85,9 @@ impl Machine {
             return;
         }
         let stage = Stage::App(self.now + PATIENCE);
-        let (asked_again, others) = (false, Vec::new());
-        let waiting = Waiting { called, window: window.clone(), stage, asked_again, others };
+        let (asked_again, give_up, others) = (false, None, Vec::new());
+        let waiting =
+            Waiting { called, window: window.clone(), stage, asked_again, give_up, others };
         self.waiting.push(waiting);
         self.advance(&window);
     }
@@ -95,6 +104,7 @@ impl Machine {
         for open in self.open.values_mut() {
             open.callers.retain(|caller| caller.call != call);
         }
+        self.holds.abandoned(call);
     }
 
     /// Moves every call of a window as far as it gets.
@@ -107,6 +117,9 @@ impl Machine {
             }
             match self.judge(waiting) {
                 Judgement::Wait(stage) => {
+                    if let Stage::Hands(until) = stage {
+                        self.waiting[index].give_up = Some(until);
+                    }
                     self.waiting[index].stage = stage;
                     index += 1;
                 }
@@ -119,6 +132,7 @@ impl Machine {
                 }
                 Judgement::Refuse(text) => {
                     let waiting = self.waiting.remove(index);
+                    self.tell_news(window, Telling::refused(&waiting.called.asked, &text));
                     for call in waiting.callers() {
                         self.refuse(call, text.clone());
                     }
@@ -144,6 +158,11 @@ impl Machine {
         self.effects.push(Effect::Reply { call, answer, safe: false });
     }
 
+    fn turn_down(&mut self, called: &Called, window: &str, text: String) {
+        self.tell_news(window, Telling::refused(&called.asked, &text));
+        self.refuse(called.call, text);
+    }
+
     /// Answers a call that was made before under the same key, or lets it wait with the first.
     fn is_settled_by_key(&mut self, called: &Called, window: &str) -> bool {
         let (Some(key), Asked::Command { command, params }) = (&called.key, &called.asked) else {
@@ -154,7 +173,7 @@ impl Machine {
             if first.called.asked == called.asked {
                 first.others.push(called.call);
             } else {
-                self.refuse(called.call, texts::key_reused(key));
+                self.turn_down(called, window, texts::key_reused(key));
             }
             return true;
         }
@@ -162,11 +181,12 @@ impl Machine {
             return false;
         };
         if !bound.is_for(command, params.as_ref()) {
-            self.refuse(called.call, texts::key_reused(key));
+            self.turn_down(called, window, texts::key_reused(key));
             return true;
         }
         if let Some(response) = bound.reply.clone() {
-            let answer = Answer::Said { window: window.to_owned(), kind: Kind::Command, response };
+            let (window, kind, note) = (window.to_owned(), Kind::Command, None);
+            let answer = Answer::Said { window, kind, response, note };
             self.effects.push(Effect::Reply { call: called.call, answer, safe: true });
             return true;
         }
@@ -175,7 +195,45 @@ impl Machine {
         true
     }
 
+    /// Whether somebody takes this back already.
+    pub(super) fn is_being_undone(&self, request: &str) -> bool {
+        let asked = self.waiting.iter().filter_map(|waiting| waiting.called.undoes.as_ref());
+        let open = self.open.values().filter(|open| !open.is_late);
+        asked.chain(open.filter_map(|open| open.undoes.as_ref())).any(|other| other == request)
+    }
+
     fn judge(&self, waiting: &Waiting) -> Judgement {
+        let judged = self.judge_app(waiting);
+        let (Judgement::Send, Asked::Command { .. }) = (&judged, &waiting.called.asked) else {
+            return judged;
+        };
+        let Some(past) = self.record.window(&waiting.window) else { return judged };
+        if past.hands == Hands::Person && waiting.called.by != By::Person {
+            return self.judge_held(waiting);
+        }
+        // It may have been taken back by somebody else meanwhile.
+        match &waiting.called.undoes {
+            Some(request) => match past.deeds.to_undo(Some(request), &waiting.called.window) {
+                Ok(_) => judged,
+                Err(text) => Judgement::Refuse(text),
+            },
+            None => judged,
+        }
+    }
+
+    /// The person has the window in their hands.
+    fn judge_held(&self, waiting: &Waiting) -> Judgement {
+        if !waiting.called.attended {
+            return Judgement::Refuse(texts::IN_PERSONS_HANDS.to_owned());
+        }
+        let until = waiting.give_up.unwrap_or(self.now + LONGEST);
+        if until <= self.now {
+            return Judgement::Refuse(texts::STILL_IN_PERSONS_HANDS.to_owned());
+        }
+        Judgement::Wait(Stage::Hands(until))
+    }
+
+    fn judge_app(&self, waiting: &Waiting) -> Judgement {
         let Called { asked, window: name, .. } = &waiting.called;
         let Some(past) = self.record.window(&waiting.window) else {
             return Judgement::Refuse(texts::not_found(name));
@@ -195,7 +253,7 @@ impl Machine {
                     Judgement::Refuse(texts::NOT_REGISTERED.to_owned())
                 }
                 Stage::App(until) => Judgement::Wait(Stage::App(until)),
-                Stage::Held | Stage::Manifest(..) => {
+                Stage::Held | Stage::Manifest(..) | Stage::Hands(_) => {
                     Judgement::Wait(Stage::App(self.now + PATIENCE))
                 }
             };
@@ -229,7 +287,7 @@ impl Machine {
             (Asked::Command { .. }, Told::NotYet) => match &waiting.stage {
                 Stage::Manifest(until, _) if *until <= self.now => Judgement::Send,
                 Stage::Manifest(..) => Judgement::Wait(waiting.stage.clone()),
-                Stage::App(_) | Stage::Held => {
+                Stage::App(_) | Stage::Held | Stage::Hands(_) => {
                     Judgement::Wait(Stage::Manifest(self.now + INTRODUCTION, None))
                 }
             },
@@ -267,9 +325,10 @@ impl Machine {
             match manifest.as_ref().map(|manifest| manifest.command(command)) {
                 Some(Some(known)) => (keep, patience) = (known.keep, known.patience),
                 Some(None) => (),
-                None => self.warn(format!(
-                    "the app in {window} has not said what `{command}` takes: it goes unchecked"
-                )),
+                None => {
+                    let what = format!("it has not said what `{command}` takes: it goes unchecked");
+                    self.wonder_at(&window, None, what);
+                }
             }
         }
         let position = match &called.asked {
@@ -284,6 +343,8 @@ impl Machine {
             position,
             keep,
             tool_call: called.tool_call,
+            by: Some(called.by),
+            undoes: called.undoes,
         };
         let Some(request) = self.send(&window, letter, manifest.as_ref()) else {
             for call in callers {
@@ -307,6 +368,8 @@ pub(super) struct Letter {
     pub position: Option<u64>,
     pub keep: Keep,
     pub tool_call: Option<String>,
+    pub by: Option<By>,
+    pub undoes: Option<String>,
 }
 
 impl Letter {
@@ -319,6 +382,8 @@ impl Letter {
             position: None,
             keep: Keep::default(),
             tool_call: None,
+            by: None,
+            undoes: None,
         }
     }
 }
@@ -351,11 +416,20 @@ impl Machine {
             position: letter.position,
             keep: letter.keep,
             by_app: manifest.and_then(|manifest| manifest.app.clone()),
+            by: letter.by.clone(),
+            undoes: letter.undoes.clone(),
         }));
         let (connection, generation) = (owner.connection, owner.generation);
-        let safe = letter.asked.kind() == Kind::Command;
-        let request =
-            Outgoing { request: id.clone(), window: owner.name, asked: letter.asked.clone() };
+        let is_replay = letter.cause == Cause::Replay;
+        // A client that remembers what it gave a document tells it, should this fact be lost.
+        let safe = letter.asked.kind() == Kind::Command && !(is_replay && owner.remembers);
+        let request = Outgoing {
+            request: id.clone(),
+            window: owner.name,
+            asked: letter.asked.clone(),
+            instance: owner.instance,
+            position: letter.position.filter(|_| is_replay && owner.remembers),
+        };
         self.effects.push(Effect::Send { connection, request, safe });
         let open = Open {
             window: window.to_owned(),
@@ -363,11 +437,14 @@ impl Machine {
             asked: letter.asked,
             cause: letter.cause,
             sent: self.now,
+            heard: self.now,
             patience: letter.patience,
             keep: letter.keep,
             is_late: false,
             callers: Vec::new(),
             tool_call: letter.tool_call,
+            by: letter.by,
+            undoes: letter.undoes,
         };
         self.open.insert(id.clone(), open);
         Some(id)
@@ -379,6 +456,7 @@ impl Machine {
         let generation = self.live.get(window)?.owner()?.generation;
         if let Some(owner) = self.live.get_mut(window)?.load(generation) {
             owner.fetching.clone_from(&request);
+            owner.is_stale = false;
         }
         request
     }

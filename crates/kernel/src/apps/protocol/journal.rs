@@ -83,6 +83,10 @@ impl Journal {
         self.entries.get(&position)
     }
 
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     pub fn newest(&self) -> Option<&Entry> {
         self.entries.last_key_value().map(|(_, entry)| entry)
     }
@@ -107,6 +111,8 @@ pub struct Load {
     upto: u64,
     /// What it has not seen of all that.
     lacks: BTreeSet<u64>,
+    /// What it was sent last to bring it up to date, if that has no outcome.
+    doubtful: Option<u64>,
 }
 
 impl Load {
@@ -130,6 +136,28 @@ impl Load {
         }
     }
 
+    /// It was sent this one to bring it up to date. It may run, and so it is not sent again, unless
+    /// the client says that it never came.
+    pub fn is_given(&mut self, position: u64, journal: &Journal) {
+        self.saw(position, journal);
+        self.doubtful = Some(position);
+    }
+
+    pub fn took(&mut self, position: u64) {
+        self.doubtful.take_if(|doubtful| *doubtful == position);
+    }
+
+    /// The client says that this is the furthest one that came. What was before it came as well,
+    /// though perhaps nobody had the time to write that down.
+    pub fn was_given(&mut self, position: u64, journal: &Journal) {
+        if let Some(lost) = self.doubtful.take().filter(|doubtful| *doubtful > position) {
+            self.missed(lost);
+        }
+        while let Some(next) = self.next(journal).filter(|next| *next <= position) {
+            self.saw(next, journal);
+        }
+    }
+
     /// Another has seen this one.
     pub fn missed(&mut self, position: u64) {
         if position <= self.upto {
@@ -139,5 +167,6 @@ impl Load {
 
     pub fn forget_journal(&mut self) {
         self.lacks.clear();
+        self.doubtful = None;
     }
 }

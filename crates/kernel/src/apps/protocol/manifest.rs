@@ -1,27 +1,33 @@
 //! What an app says that it can do, read with patience.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::{Map, Value};
 
-use crate::apps::{Keep, Kind, schema::Schema};
+use crate::apps::{Abilities, Inverse, Keep, Kind, schema::Schema};
 
 /// How long an app may take for a reply, and how long at most if it says so itself.
 pub const PATIENCE: Duration = Duration::from_secs(5);
-const MOST_PATIENCE: Duration = Duration::from_mins(10);
+pub(super) const MOST_PATIENCE: Duration = Duration::from_mins(10);
 /// Names that are further from each other, by letters, are no help.
 const FAR: usize = 3;
+/// How much may be kept to take one command back.
+const INVERSE_BYTES: usize = 256 << 10;
 /// Longer names are compared with none.
 const COMPARED: usize = 100;
 
 /// Only names that the app itself has said are known: nothing is inherited.
 #[derive(Default)]
 pub struct Manifest {
+    /// All of it, as the app has said it.
+    pub whole: Value,
     pub app: Option<String>,
     states: BTreeMap<String, Option<Schema>>,
     commands: BTreeMap<String, Command>,
     /// Other names of commands.
     aliases: BTreeMap<String, String>,
+    /// The same for others to list.
+    pub abilities: Arc<Abilities>,
 }
 
 pub struct Command {
@@ -29,6 +35,19 @@ pub struct Command {
     returns: Option<Schema>,
     pub keep: Keep,
     pub patience: Duration,
+    reverse: Option<Reverse>,
+    /// The names of what it takes.
+    takes: Vec<String>,
+}
+
+/// How a command is taken back, as its app declares it.
+enum Reverse {
+    /// The app says it with each result, or that there is nothing to take back.
+    Told,
+    /// By this command, with what it takes out of the result or, if it is not there, out of what was
+    /// given.
+    By(String),
+    With(Inverse),
 }
 
 impl Manifest {
@@ -36,7 +55,9 @@ impl Manifest {
     pub fn read(value: &Value, odd: &mut Vec<String>) -> Option<Self> {
         let object = value.as_object()?;
         let app = object.get("appId").and_then(Value::as_str).filter(|id| !id.is_empty());
-        let mut manifest = Self { app: app.map(str::to_owned), ..Self::default() };
+        let abilities = Arc::new(Abilities::read(object));
+        let (app, whole) = (app.map(str::to_owned), value.clone());
+        let mut manifest = Self { whole, app, abilities, ..Self::default() };
         for (key, entry) in entries(object, "state") {
             let schema = schema(entry, "schema", &format!("state {key}"), odd);
             manifest.states.insert(key.clone(), schema);
@@ -55,6 +76,40 @@ impl Manifest {
     pub fn command(&self, name: &str) -> Option<&Command> {
         let real = self.aliases.get(name).map_or(name, String::as_str);
         self.commands.get(name).or_else(|| self.commands.get(real))
+    }
+
+    /// What takes back a command that has had this result.
+    pub fn inverse(&self, name: &str, params: Option<&Value>, result: &Value) -> Option<Inverse> {
+        let reverse = self.command(name)?.reverse.as_ref()?;
+        let told = result.get("inverse").and_then(|told| declared(told, true));
+        let inverse = match (told, reverse) {
+            (Some(told), _) => told,
+            (None, Reverse::Told) => return None,
+            (None, Reverse::With(inverse)) => inverse.clone(),
+            (None, Reverse::By(other)) => self.inverse_by(other, params, result)?,
+        };
+        let bytes = inverse.params.as_ref().map_or(0, |params| params.to_string().len());
+        let is_known = self.command(&inverse.command).is_some();
+        Some(inverse).filter(|_| is_known && bytes <= INVERSE_BYTES)
+    }
+
+    fn inverse_by(&self, other: &str, params: Option<&Value>, result: &Value) -> Option<Inverse> {
+        let mut taken = Map::new();
+        let mut exact = false;
+        for name in &self.command(other)?.takes {
+            match (result.get(name), params.and_then(|params| params.get(name))) {
+                // It says that nothing has changed.
+                (Some(Value::Null), _) => return None,
+                (Some(value), _) => {
+                    exact = true;
+                    taken.insert(name.clone(), value.clone());
+                }
+                (None, Some(value)) => drop(taken.insert(name.clone(), value.clone())),
+                (None, None) => (),
+            }
+        }
+        let params = (!taken.is_empty()).then_some(Value::Object(taken));
+        Some(Inverse { command: other.to_owned(), params, exact })
     }
 
     pub fn has_state(&self, key: &str) -> bool {
@@ -125,12 +180,38 @@ fn command(name: &str, entry: &Value, odd: &mut Vec<String>) -> Command {
             Keep::Always
         }
     };
+    let takes = entry.pointer("/params/properties").and_then(Value::as_object);
     Command {
+        reverse: reverse(entry, &whose, odd),
+        takes: takes.into_iter().flat_map(Map::keys).cloned().collect(),
         params: schema(entry, "params", &whose, odd),
         returns: schema(entry, "returns", &whose, odd),
         keep,
         patience: patience(entry),
     }
+}
+
+fn reverse(entry: &Value, whose: &str, odd: &mut Vec<String>) -> Option<Reverse> {
+    match entry.get("inverse")? {
+        Value::Null | Value::Bool(false) => None,
+        Value::Bool(true) => Some(Reverse::Told),
+        Value::String(name) => Some(Reverse::By(name.clone())),
+        other => {
+            let inverse = declared(other, false);
+            if inverse.is_none() {
+                odd.push(format!(
+                    "{whose}: `inverse` should be true, the name of a command, or command and params"
+                ));
+            }
+            inverse.map(Reverse::With)
+        }
+    }
+}
+
+fn declared(value: &Value, exact: bool) -> Option<Inverse> {
+    let command = value.get("command")?.as_str()?.to_owned();
+    let params = value.get("params").filter(|params| !params.is_null()).cloned();
+    Some(Inverse { command, params, exact })
 }
 
 /// Milliseconds, as far as they make sense.

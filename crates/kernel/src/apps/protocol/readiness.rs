@@ -15,6 +15,7 @@ impl Machine {
         name: String,
         monitor: Option<&str>,
         instance: Option<String>,
+        replayed: Option<u64>,
     ) {
         let window = self.find(&name, monitor);
         let window = window.ok().filter(|_| self.connections.contains(&connection));
@@ -31,17 +32,28 @@ impl Machine {
         let was = before.map(|ready| ready.generation);
         let is_again = was == Some(generation) && live.owner == Some(connection);
         let is_reloaded = was.is_some_and(|was| was != generation);
+        let fetching = before.filter(|_| is_again).and_then(|ready| ready.fetching.clone());
         let told = live.load(generation).map(|ready| ready.manifest.clone());
         // A document that speaks through this connection speaks through no other.
         live.ready.retain(|it| it.connection != connection && it.generation != generation);
         let manifest = told.filter(|told| !matches!(told, Told::Nothing)).unwrap_or_default();
-        live.ready.push(Registered { connection, generation, name, manifest, fetching: None });
+        live.ready.push(Registered {
+            connection,
+            generation,
+            name,
+            instance: instance.clone(),
+            remembers: instance.is_some() && replayed.is_some(),
+            manifest,
+            fetching,
+            is_stale: false,
+        });
         if !is_again {
             if is_reloaded {
                 self.reloaded(connection, window);
             }
             let (named, window) = (connection.to_string(), window.clone());
-            self.note(AppFact::Ready { window, connection: named, instance, generation });
+            let (connection, replayed) = (named, replayed.filter(|at| *at > 0 || known.is_some()));
+            self.note(AppFact::Ready { window, connection, instance, generation, replayed });
         }
         self.own(window, connection, OwnerReason::Ready, known.is_none());
     }
@@ -71,6 +83,7 @@ impl Machine {
             self.bring(&window);
         }
         if self.connections.is_empty() {
+            self.holds.deserted(self.now);
             self.stranded();
         }
     }
@@ -78,9 +91,13 @@ impl Machine {
     pub(super) fn seen(&mut self, event: &WindowEvent) {
         let (WindowEvent::Opened { window, .. }
         | WindowEvent::Changed { window, .. }
-        | WindowEvent::Closed { window }) = event;
+        | WindowEvent::Closed { window }) = event
+        else {
+            return self.record.seen(event);
+        };
         let before = self.record.window(window).map(|past| past.generation);
         self.record.seen(event);
+        self.release(window);
         let after = self.record.window(window).map(|past| past.generation);
         if before == after {
             return;
@@ -115,8 +132,19 @@ impl Machine {
             let (window, connection) = (window.to_owned(), connection.to_string());
             self.note(AppFact::Owner { window, connection, reason });
         }
-        self.fetch(window);
+        self.refetch(window);
         self.bring(window);
+    }
+
+    /// Asks the owner what it can do; if that was just asked, once more when it has said it. However
+    /// often an app registers, there is one such request at a time.
+    pub(super) fn refetch(&mut self, window: &str) {
+        let live = self.live.get_mut(window);
+        let owner = live.and_then(|live| live.load(live.owner()?.generation));
+        match owner.filter(|owner| owner.fetching.is_some()) {
+            Some(owner) => owner.is_stale = true,
+            None => drop(self.fetch(window)),
+        }
     }
 
     fn fail_over(&mut self, window: &str) {
@@ -172,6 +200,8 @@ impl Machine {
                 request: request.clone(),
                 window: owner.name.clone(),
                 asked: open.asked.clone(),
+                instance: owner.instance.clone(),
+                position: None,
             };
             let connection = owner.connection;
             self.effects.push(Effect::Send { connection, request, safe: false });

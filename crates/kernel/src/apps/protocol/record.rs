@@ -1,11 +1,18 @@
 //! What the facts of a session add up to for the App Protocol: journals, loads, keys, open requests.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
-use super::journal::{Entry, Journal, Limits, Load, Noted};
-use crate::apps::{AppFact, AppRequest, Asked, Cause, FailedReason, Keep, Kind, Response};
+use super::{
+    deeds::Deeds,
+    hands::Meanwhile,
+    journal::{Entry, Journal, Limits, Load, Noted},
+};
+use crate::{
+    apps::{AppFact, AppRequest, Asked, Cause, FailedReason, Inverse, Keep, Kind, Response},
+    windows::Hands,
+};
 
 /// How many documents of a window are remembered, and how many commands that have no reply in time.
 const LOADS: usize = 64;
@@ -37,6 +44,12 @@ pub enum WindowEvent {
     Closed {
         window: String,
     },
+    /// An agent has changed it.
+    Driven {
+        window: String,
+    },
+    /// With it ends what the agent was about, in every window.
+    TurnEnded,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,6 +71,14 @@ pub struct Past {
     /// How many commands were sent.
     pub sent: u64,
     pub journal: Journal,
+    pub hands: Hands,
+    /// Whether an agent has done something here, in the turn that goes on.
+    pub driven: bool,
+    /// What the person has done since they had the hands, until an agent is told of it.
+    pub meanwhile: Meanwhile,
+    /// What the person has changed since an agent last did something.
+    pub edited: BTreeSet<String>,
+    pub deeds: Deeds,
     loads: BTreeMap<u64, Load>,
     heard: u64,
     keys: BTreeMap<(String, String), Bound>,
@@ -109,6 +130,8 @@ impl Record {
         match event {
             WindowEvent::Opened { window, shown } => {
                 let past = self.windows.entry(window.clone()).or_default();
+                (past.hands, past.driven) = (Hands::Agent, false);
+                past.meanwhile = Meanwhile::default();
                 past.generation += 1;
                 past.registered = false;
                 past.show(shown);
@@ -127,29 +150,61 @@ impl Record {
                 pending.retain(|_, pending| !pending.is_late || pending.asked.window != *window);
                 self.late.retain(|id| pending.contains_key(id));
             }
+            WindowEvent::Driven { window } => {
+                if let Some(past) = self.windows.get_mut(window) {
+                    past.drive();
+                    past.tell();
+                }
+            }
+            WindowEvent::TurnEnded => {
+                self.windows.values_mut().for_each(|past| past.driven = false);
+            }
         }
     }
 
     /// Takes a fact in. Says what became of a command that was carried out.
     pub fn apply(&mut self, fact: &AppFact) -> Option<Noted> {
         match fact {
-            AppFact::Ready { window, instance, generation, .. } => {
+            AppFact::Ready { window, instance, generation, replayed, .. } => {
                 let past = self.windows.get_mut(window)?;
-                past.ready(instance.clone(), *generation);
+                past.ready(instance.clone(), *generation, *replayed);
             }
             AppFact::Request(request) => self.requested(request),
-            AppFact::Response { request, response, keep, .. } => {
-                return self.answered(request, response, *keep);
+            AppFact::Response { request, response, keep, inverse, .. } => {
+                return self.answered(request, response, *keep, inverse.as_ref());
             }
             AppFact::Failed { request, reason } => self.failed(request, *reason),
             AppFact::Retired { window } => {
                 self.windows.get_mut(window)?.retire();
             }
+            AppFact::HandsTaken { window } => {
+                let past = self.windows.get_mut(window)?;
+                past.hands = Hands::Person;
+                past.meanwhile = Meanwhile::default();
+            }
+            AppFact::HandsBack { window, reason } => {
+                let past = self.windows.get_mut(window)?;
+                past.hands = Hands::Agent;
+                past.meanwhile.back(*reason);
+            }
+            AppFact::Edited { window, keys } => {
+                let past = self.windows.get_mut(window)?;
+                past.edited.extend(keys.iter().cloned());
+                past.deeds.pass();
+                if past.hands == Hands::Person {
+                    past.meanwhile.edited(keys);
+                }
+            }
+            AppFact::Interaction { window, content, .. } => {
+                let past = self.windows.get_mut(window)?;
+                if past.hands == Hands::Person {
+                    past.meanwhile.told(content);
+                }
+            }
             AppFact::Lost { .. }
             | AppFact::Owner { .. }
             | AppFact::Rejected { .. }
             | AppFact::Replay { .. }
-            | AppFact::Interaction { .. }
             | AppFact::File { .. } => (),
         }
         None
@@ -165,11 +220,15 @@ impl Record {
             return;
         };
         if request.cause == Cause::Replay {
-            // Whatever becomes of it: it may have run, and so it is not run again.
-            past.saw(request.generation, position);
+            if let Some(load) = past.loads.get_mut(&request.generation) {
+                load.is_given(position, &past.journal);
+            }
             return;
         }
         past.sent = past.sent.max(position);
+        if request.drives() {
+            past.drive();
+        }
         if !past.knows(request.generation) {
             return;
         }
@@ -179,20 +238,33 @@ impl Record {
         }
     }
 
-    fn answered(&mut self, id: &str, response: &Response, told: Option<Keep>) -> Option<Noted> {
+    fn answered(
+        &mut self,
+        id: &str,
+        response: &Response,
+        told: Option<Keep>,
+        inverse: Option<&Inverse>,
+    ) -> Option<Noted> {
         let Pending { asked: request, is_late } = self.pending.remove(id)?;
         if is_late {
             self.late.retain(|late| late != id);
         }
         let past = self.windows.get_mut(&request.window)?;
-        let AppRequest { generation, keep, by_app: app, .. } = request;
+        if request.drives() {
+            past.tell();
+        }
+        let AppRequest { generation, keep, by_app: app, undoes, .. } = request;
         let (Asked::Command { command, params }, Some(position)) =
             (request.asked, request.position)
         else {
             return None;
         };
+        if request.cause == Cause::Replay {
+            past.took(generation, position);
+            return None;
+        }
         // A load that is not known was in the window before it showed what it shows.
-        if request.cause == Cause::Replay || !past.knows(generation) {
+        if !past.knows(generation) {
             return None;
         }
         if let Some(bound) = request.idempotency_key.and_then(|key| past.bound_mut(&key, id)) {
@@ -201,6 +273,7 @@ impl Record {
         if response.kind != Some(Kind::Command) || response.error.is_some() {
             return None;
         }
+        past.deeds.note(id.to_owned(), command.clone(), inverse.cloned(), undoes);
         let entry = Entry { command, params, keep: told.unwrap_or(keep), app };
         let noted = past.journal.note(position, entry, self.limits);
         if noted == Noted::Kept {
@@ -211,9 +284,17 @@ impl Record {
 
     fn failed(&mut self, id: &str, reason: FailedReason) {
         let Some(pending) = self.pending.get_mut(id) else { return };
+        let AppRequest { cause, generation, position, .. } = pending.asked;
         let is_command = pending.asked.asked.kind() == Kind::Command;
-        if reason != FailedReason::Timeout || !is_command || pending.asked.cause == Cause::Replay {
-            self.pending.remove(id);
+        if reason != FailedReason::Timeout || !is_command || cause == Cause::Replay {
+            let pending = self.pending.remove(id);
+            let past = pending.and_then(|it| self.windows.get_mut(&it.asked.window));
+            // Where whoever was asked is gone, it is for them to say when they come back.
+            if let (Some(past), Some(position), true) =
+                (past, position, cause == Cause::Replay && reason != FailedReason::OwnerLost)
+            {
+                past.took(generation, position);
+            }
             return;
         }
         pending.is_late = true;
@@ -227,6 +308,11 @@ impl Record {
 }
 
 impl Past {
+    /// What the document of a load calls itself.
+    pub fn instance(&self, generation: u64) -> Option<&str> {
+        self.loads.get(&generation)?.instance.as_deref()
+    }
+
     /// The load that a document with this name is.
     pub fn load_of(&self, instance: &str) -> Option<u64> {
         let found = self.loads.iter().find(|(_, load)| load.instance.as_deref() == Some(instance));
@@ -280,11 +366,12 @@ impl Past {
         if self.shown != *shown {
             self.shown = shown.clone();
             self.journal.clear();
+            self.deeds = Deeds::default();
             self.loads.clear();
         }
     }
 
-    fn ready(&mut self, instance: Option<String>, generation: u64) {
+    fn ready(&mut self, instance: Option<String>, generation: u64, replayed: Option<u64>) {
         if generation < self.generation && !self.knows(generation) {
             return;
         }
@@ -293,6 +380,9 @@ impl Past {
         self.registered = true;
         let load = self.loads.entry(generation).or_insert_with(|| Load::new(instance));
         load.heard = self.heard;
+        if let Some(replayed) = replayed {
+            load.was_given(replayed, &self.journal);
+        }
         if self.loads.len() > LOADS {
             let oldest = self.loads.iter().min_by_key(|(_, load)| load.heard);
             if let Some(oldest) = oldest.map(|(generation, _)| *generation) {
@@ -301,9 +391,9 @@ impl Past {
         }
     }
 
-    fn saw(&mut self, generation: u64, position: u64) {
+    fn took(&mut self, generation: u64, position: u64) {
         if let Some(load) = self.loads.get_mut(&generation) {
-            load.saw(position, &self.journal);
+            load.took(position);
         }
     }
 
@@ -317,8 +407,22 @@ impl Past {
         }
     }
 
+    /// An agent does something.
+    fn drive(&mut self) {
+        self.driven = true;
+        self.edited.clear();
+    }
+
+    /// An agent has been told what the person did.
+    fn tell(&mut self) {
+        if self.hands == Hands::Agent {
+            self.meanwhile = Meanwhile::default();
+        }
+    }
+
     fn retire(&mut self) {
         self.journal.clear();
+        self.deeds = Deeds::default();
         for load in self.loads.values_mut() {
             load.forget_journal();
         }

@@ -140,6 +140,8 @@ impl Machine {
             position: Some(position),
             keep: entry.keep,
             tool_call: None,
+            by: None,
+            undoes: None,
         };
         let request = self.send(window, letter, None);
         let behind = self.live.get_mut(window).and_then(|live| live.behind.as_mut());

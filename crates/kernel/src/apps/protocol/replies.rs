@@ -3,12 +3,17 @@
 use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::{
-    Answer, CallId, Connection, Effect, Machine, Noted, Registered, Told, lookup::is_named,
-    manifest::Manifest,
+    Answer, CallId, Connection, Effect, Live, Machine, Noted, Registered, Told,
+    lookup::is_named,
+    manifest::{MOST_PATIENCE, Manifest},
 };
-use crate::apps::{AppFact, Asked, Cause, FailedReason, Keep, Kind, Response, texts};
+use crate::{
+    apps::{AppFact, Asked, Cause, FailedReason, Inverse, Keep, Kind, Response, texts},
+    windows::By,
+};
 
 /// How long a late result is waited for.
 const LATE: Duration = Duration::from_mins(10);
@@ -20,6 +25,8 @@ pub(super) struct Open {
     pub asked: Asked,
     pub cause: Cause,
     pub sent: Timestamp,
+    /// When anything was last heard of it.
+    pub heard: Timestamp,
     pub patience: Duration,
     /// Whether it is kept, as far as that was known.
     pub keep: Keep,
@@ -27,6 +34,9 @@ pub(super) struct Open {
     pub is_late: bool,
     pub callers: Vec<Caller>,
     pub tool_call: Option<String>,
+    /// Who wanted it, if that was anybody but us.
+    pub by: Option<By>,
+    pub undoes: Option<String>,
 }
 
 pub(super) struct Caller {
@@ -37,7 +47,7 @@ pub(super) struct Caller {
 impl Open {
     /// When something has to be done about it.
     pub fn until(&self) -> Timestamp {
-        let over = self.sent + self.patience;
+        let over = self.over();
         if !self.is_late {
             return over;
         }
@@ -50,7 +60,12 @@ impl Open {
     }
 
     fn is_gone(&self, now: Timestamp) -> bool {
-        self.sent + self.patience + LATE <= now
+        self.over() + LATE <= now
+    }
+
+    /// When it has taken too long: so long without a word, and ten minutes whatever it says.
+    fn over(&self) -> Timestamp {
+        (self.heard + self.patience).min(self.sent + MOST_PATIENCE)
     }
 }
 
@@ -72,8 +87,9 @@ impl Machine {
             }
             Some(_) => return self.accept(request, response),
         };
+        let window = self.meant(request, window);
         let (connection, request) = (connection.to_string(), Some(request.to_owned()));
-        self.note(AppFact::Rejected { connection, request, why: why.to_owned() });
+        self.note(AppFact::Rejected { connection, request, window, why: why.to_owned() });
     }
 
     fn accept(&mut self, request: &str, response: &Response) {
@@ -90,7 +106,9 @@ impl Machine {
             elapsed_ms: u64::try_from(elapsed).unwrap_or_default(),
             late: open.is_late,
             keep: self.keep(&open).filter(|keep| *keep != open.keep),
+            inverse: self.inverse(&open, response),
         };
+        let note = self.note_for(&open);
         let noted = self.note(fact);
         if noted == Some(Noted::Full) {
             self.tell_full(&open.window);
@@ -101,15 +119,19 @@ impl Machine {
                 let failure = texts::result(Kind::Command, response).err();
                 self.stepped(request, &open.window, failure);
             }
-            _ => self.wonder(&open, response),
+            _ => self.wonder(request, &open, response),
         }
         let (kind, window) = (open.asked.kind(), open.window.clone());
+        if kind == Kind::Command {
+            // Which of its states a command has changed, only its app knows.
+            self.effects.push(Effect::Touch { window: window.clone(), keys: None });
+        }
         if open.is_late {
             self.tell_late(request, &open, response);
         }
         for caller in open.callers {
             let (window, response) = (window.clone(), response.clone());
-            let answer = Answer::Said { window, kind, response };
+            let answer = Answer::Said { window, kind, response, note: note.clone() };
             let safe = kind == Kind::Command;
             self.effects.push(Effect::Reply { call: caller.call, answer, safe });
         }
@@ -157,6 +179,7 @@ impl Machine {
         for request in due {
             self.overdue(&request);
         }
+        self.hands_due();
         self.advance_due();
         let behind = self.live.iter().filter(|(_, live)| live.behind.is_some());
         let behind: Vec<String> = behind.map(|(window, _)| window.clone()).collect();
@@ -197,7 +220,7 @@ impl Machine {
         let mut odd = Vec::new();
         let read = value.and_then(|value| Manifest::read(value, &mut odd));
         for odd in odd {
-            self.warn(format!("the app in {}: {odd}", open.window));
+            self.wonder_at(&open.window, Some(request), odd);
         }
         let Some(app) = self.asked(open) else { return };
         match read {
@@ -206,12 +229,25 @@ impl Machine {
             // It has said it once, and may only be busy now.
             None => (),
         }
-        app.fetching.take_if(|fetching| fetching == request);
+        self.fetched(request, open);
+    }
+
+    /// What an app can do is asked again if it has registered since.
+    fn fetched(&mut self, request: &str, open: &Open) -> bool {
+        let Some(app) = self.asked(open) else { return false };
+        let is_ours = app.fetching.take_if(|fetching| fetching == request).is_some();
+        let is_stale = is_ours && std::mem::take(&mut app.is_stale);
+        let generation = app.generation;
+        let owner = self.live.get(&open.window).and_then(Live::owner);
+        if is_stale && owner.is_some_and(|owner| owner.generation == generation) {
+            self.fetch(&open.window);
+        }
+        is_ours
     }
 
     fn unintroduced(&mut self, request: &str, open: &Open) {
-        let Some(app) = self.asked(open) else { return };
-        if app.fetching.take_if(|fetching| fetching == request).is_some()
+        if self.fetched(request, open)
+            && let Some(app) = self.asked(open)
             && app.manifest().is_none()
         {
             app.manifest = Told::Nothing;
@@ -231,8 +267,19 @@ impl Machine {
         manifest.command(command).map(|command| command.keep)
     }
 
+    /// What takes back a command that was carried out.
+    fn inverse(&mut self, open: &Open, response: &Response) -> Option<Inverse> {
+        let Asked::Command { command, params } = &open.asked else { return None };
+        if response.error.is_some() || response.kind != Some(Kind::Command) {
+            return None;
+        }
+        let manifest = self.asked(open).filter(|_| open.is_command())?.manifest()?;
+        let result = response.value.as_ref().unwrap_or(&Value::Null);
+        manifest.inverse(command, params.as_ref(), result)
+    }
+
     /// Notes what does not look as its app has said.
-    fn wonder(&mut self, open: &Open, response: &Response) {
+    fn wonder(&mut self, request: &str, open: &Open, response: &Response) {
         let name = match &open.asked {
             Asked::Query { state_key } => state_key,
             Asked::Command { command, .. } => command,
@@ -244,7 +291,8 @@ impl Machine {
             return;
         };
         for (place, what) in manifest.oddities(open.asked.kind(), name, value) {
-            self.warn(format!("`{name}` of the app in {} at `{place}`: {what}", open.window));
+            let what = format!("`{name}` at `{place}`: {what}");
+            self.wonder_at(&open.window, Some(request), what);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    mem,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -10,15 +11,16 @@ use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Line, Wish, Wishes, Word,
+    Line, Observed, Wish, Wishes, Word,
+    gazette::Gazette,
     saving::{Saving, Unsaved},
 };
 use crate::{
     apps::{
-        AppFact, Apps,
+        Abilities, AppFact, Apps, Offers, Touched,
         protocol::{
             Answer, CallId, Connection, Effect, Input, Limits, Machine, Notice, Outgoing, Record,
-            Shown, WindowEvent,
+            Shown, Standing, WindowEvent,
         },
     },
     host::Host,
@@ -44,6 +46,7 @@ pub(super) fn start(host: &Arc<Host>, apps: Arc<Apps>, session: SessionId) -> Wi
         let (machine, effects) = Machine::resume(record, move || dice.bits(), clock.now());
         let mut relay = Relay {
             saving: Saving::new(host.clone(), session),
+            gazette: Gazette::new(host.clone(), session),
             host,
             apps,
             session,
@@ -53,6 +56,7 @@ pub(super) fn start(host: &Arc<Host>, apps: Arc<Apps>, session: SessionId) -> Wi
             lines: BTreeMap::new(),
             callers: BTreeMap::new(),
             failed: None,
+            offered: Offers::new(),
         };
         relay.carry_out(effects);
         relay.run(heard).await;
@@ -72,8 +76,11 @@ struct Relay {
     lines: BTreeMap<Connection, Arc<dyn Line>>,
     callers: BTreeMap<CallId, oneshot::Sender<Answer>>,
     saving: Saving<Held>,
+    gazette: Gazette,
     /// When it is tried again to store what could not be.
     failed: Option<Timestamp>,
+    /// What the rest of the house was told last.
+    offered: Offers,
 }
 
 /// What is said only when all before it is safe.
@@ -88,7 +95,9 @@ impl Relay {
             if self.failed.is_none() {
                 self.saving.begin();
             }
-            let alarm = self.machine.alarm().into_iter().chain(self.failed).min();
+            self.gazette.begin(self.clock.now(), self.machine.is_idle(), &self.apps);
+            let alarms = self.machine.alarm().into_iter().chain(self.failed);
+            let alarm = alarms.chain(self.gazette.alarm()).min();
             let clock = self.clock.clone();
             let ring = async move {
                 match alarm {
@@ -100,13 +109,17 @@ impl Relay {
                 wish = wishes.recv() => match wish {
                     Some(wish) => self.obey(wish),
                     // The session is gone.
-                    None => return,
+                    None => return self.gone(),
                 },
                 stored = self.saving.stored() => match stored {
                     Ok(()) => self.release(),
                     Err(Unsaved::Failed(why)) => self.unsaved(&why),
-                    Err(Unsaved::Gone) => return self.apps.leave(self.session),
+                    Err(Unsaved::Gone) => {
+                        self.apps.leave(self.session);
+                        return self.gone();
+                    }
                 },
+                () = self.gazette.told() => (),
                 () = ring => {
                     self.failed.take_if(|at| *at <= self.clock.now());
                     self.step(Input::Tick);
@@ -115,9 +128,17 @@ impl Relay {
         }
     }
 
+    /// What could be done in its apps cannot be done any more.
+    fn gone(&self) {
+        if !self.offered.is_empty() {
+            self.apps.offer(self.session, Offers::new());
+        }
+    }
+
     /// Whether nobody is left, and nobody can come any more: then the next begins another.
     fn is_over(&self, wishes: &mpsc::UnboundedReceiver<Wish>) -> bool {
-        let is_idle = self.machine.is_idle() && self.callers.is_empty() && self.saving.is_done();
+        let is_told = self.saving.is_done() && self.gazette.is_done();
+        let is_idle = self.machine.is_idle() && self.callers.is_empty() && is_told;
         is_idle && self.apps.leave_if(self.session, || wishes.is_empty())
     }
 
@@ -131,15 +152,41 @@ impl Relay {
                 self.lines.remove(&connection);
                 Input::Left(connection)
             }
-            Wish::Ready { connection, window, monitor, instance } => {
-                Input::Ready { connection, window, monitor, instance }
+            Wish::Ready { connection, window, monitor, instance, replayed } => {
+                Input::Ready { connection, window, monitor, instance, replayed }
             }
             Wish::Answered { connection, request, window, response } => {
                 Input::Answered { connection, request, window, response }
             }
+            Wish::Remarked { connection, window, monitor, remark } => {
+                Input::Remarked { connection, window, monitor, remark }
+            }
+            Wish::Observe { window, monitor, reply } => {
+                let standing = self.machine.standing(&window, monitor.as_deref());
+                let news = |standing: &Standing| self.gazette.of(&standing.window);
+                let seen = standing.map(|it| Observed { news: news(&it), standing: it });
+                // Who asked may have left.
+                reply.send(seen).ok();
+                return;
+            }
             Wish::Call { called, reply } => {
                 self.callers.insert(called.call, reply);
                 Input::Called(called)
+            }
+            Wish::Touched { connection, window, monitor } => {
+                Input::Touched { connection, window, monitor }
+            }
+            Wish::Hands { wish, reply } => {
+                self.callers.extend(wish.call.zip(reply));
+                Input::Hands(wish)
+            }
+            Wish::Await { call, window, attended, reply } => {
+                self.callers.insert(call, reply);
+                Input::Awaited { call, window, monitor: None, attended }
+            }
+            Wish::Undo { undo, reply } => {
+                self.callers.insert(undo.call, reply);
+                Input::Undo(undo)
             }
             Wish::Abandon(call) => {
                 self.callers.remove(&call);
@@ -153,7 +200,12 @@ impl Relay {
     fn heard(&mut self, entries: &[Arc<Entry>]) {
         let read = self.read;
         for entry in entries.iter().filter(|entry| entry.seq > read) {
-            if let Some(event) = event(&entry.fact, self.machine.record()) {
+            if let Fact::App(fact) = &entry.fact
+                && matches!(**fact, AppFact::Interaction { .. })
+            {
+                self.step(Input::Told((**fact).clone()));
+            }
+            for event in events(&entry.fact, self.machine.record()) {
                 self.step(Input::Window(event));
             }
         }
@@ -162,6 +214,32 @@ impl Relay {
     fn step(&mut self, input: Input) {
         let effects = self.machine.step(self.clock.now(), input);
         self.carry_out(effects);
+        self.offer();
+    }
+
+    /// Lets the rest of the house know what can be done in apps, if that is not what it was.
+    fn offer(&mut self) {
+        let offers = self.machine.offers();
+        let before = mem::replace(&mut self.offered, offers);
+        let offers = &self.offered;
+        // Most often they are the very same, and need not be looked at.
+        let is_old = |window: &str, abilities: &Arc<Abilities>| {
+            let old = before.get(window);
+            old.is_some_and(|old| Arc::ptr_eq(old, abilities) || old == abilities)
+        };
+        let new = offers.iter().filter(|(window, abilities)| !is_old(window, abilities));
+        let new: Vec<String> = new.map(|(window, _)| window.clone()).collect();
+        if new.is_empty() && offers.len() == before.len() {
+            return;
+        }
+        self.apps.offer(self.session, offers.clone());
+        for window in new {
+            self.touch(window, None);
+        }
+    }
+
+    fn touch(&self, window: String, keys: Option<Vec<String>>) {
+        self.apps.touch(Touched { session: self.session, window, keys });
     }
 
     fn carry_out(&mut self, effects: Vec<Effect>) {
@@ -176,7 +254,11 @@ impl Relay {
                     self.saving.hold(Held::Reply(call, answer));
                 }
                 Effect::Reply { call, answer, safe: false } => self.reply(call, answer),
+                Effect::Touch { window, keys } => self.touch(window, keys),
                 Effect::Tell(notice) => self.tell(notice),
+                Effect::News { window, what, tool_call } => {
+                    self.gazette.note(self.clock.now(), &window, what, tool_call);
+                }
                 Effect::Warn(text) => tracing::warn!(session = %self.session, "{text}"),
             }
         }
@@ -284,13 +366,25 @@ async fn fold(
             match &entry.fact {
                 Fact::App(fact) => drop(record.apply(fact)),
                 fact => {
-                    if let Some(event) = event(fact, &record) {
+                    for event in events(fact, &record) {
                         record.seen(&event);
                     }
                 }
             }
         }
     }
+}
+
+/// What a fact says of windows, as far as apps and hands go.
+fn events(fact: &Fact, record: &Record) -> Vec<WindowEvent> {
+    let driven = match fact {
+        Fact::WindowChanged { window, change, by } if change.drives(by) => {
+            Some(WindowEvent::Driven { window: window.clone() })
+        }
+        Fact::TurnEnded(_) => Some(WindowEvent::TurnEnded),
+        _ => None,
+    };
+    driven.into_iter().chain(event(fact, record)).collect()
 }
 
 /// What a fact says of a window to the apps in it.

@@ -1,0 +1,23 @@
+//! The page behind a pairing link: it shows host and key, which stay in the browser.
+
+use axum::{
+    http::header,
+    response::{Html, IntoResponse},
+};
+
+/// The key is in the fragment of the address, which no browser sends to anybody.
+pub async fn page() -> impl IntoResponse {
+    let html = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
+        content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light \
+        dark\"><title>Pair a phone with Megaron</title><link rel=\"stylesheet\" \
+        href=\"/login.css\"><script src=\"/pair.js\" defer></script><main><h1>Pair this \
+        phone</h1><p>Copy these two into the app.</p><p><label for=\"host\">Host</label> <input \
+        id=\"host\" readonly></p><p><label for=\"key\">Key</label> <input id=\"key\" \
+        readonly></p><p id=\"missing\" role=\"alert\" hidden>There is no key in this address. \
+        <code>megaron pair</code> makes one.</p></main>";
+    ([(header::CACHE_CONTROL, "no-store")], Html(html))
+}
+
+pub async fn script() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], include_str!("pairing.js"))
+}

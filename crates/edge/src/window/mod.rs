@@ -1,0 +1,307 @@
+//! The Window Protocol: a phone asks how things stand, reads what was said, and follows on a socket.
+
+mod bucket;
+mod cards;
+pub mod door;
+mod frames;
+mod hear;
+mod history;
+mod hold;
+mod keys;
+mod line;
+pub mod presence;
+mod pump;
+mod reach;
+mod refusal;
+mod reply;
+mod rows;
+mod send;
+mod story;
+mod values;
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Json as Reply,
+    extract::{Request, State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
+    http::{HeaderValue, StatusCode, Uri, header},
+    response::{IntoResponse as _, Response},
+    routing::get,
+};
+use kernel::{
+    ports::{Shelf, StoreError},
+    update::SessionId,
+};
+use percent_encoding::percent_decode_str;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::{
+    router::{OpenApiRouter, UtoipaMethodRouterExt as _},
+    routes,
+};
+
+pub use door::Caller;
+pub use refusal::{not_let_in, too_many_mistakes};
+
+use crate::{
+    App, auth,
+    devices::Device,
+    error::{ApiError, ErrorBody},
+    listen::Peer,
+    socket::{READ_BYTES, WRITE_BUFFER},
+};
+use frames::Status as Doing;
+use line::{AGENT, Line};
+use pump::Pump;
+use rows::{Role, Row};
+use values::{Filling, row_id, time};
+
+/// The record of the conversation that all phones share.
+const SHARED: &str = "conversation";
+/// What its first client calls its conversation.
+const OWN: &str = "ios-default";
+
+type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
+
+pub fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new()
+        .routes(routes!(status).map(|it| it.fallback(refusal::method)))
+        .routes(routes!(messages).map(|it| it.fallback(refusal::method)))
+        .route("/window/status", get(status).fallback(refusal::method))
+        .route("/window/messages", get(messages).fallback(refusal::method))
+        .route("/window/ws", get(socket).fallback(refusal::method))
+        .merge(keys::routes())
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = WindowStatus)]
+pub struct Standing {
+    agent: &'static str,
+    /// `idle` or `busy`.
+    #[schema(value_type = String, example = "idle")]
+    status: Doing,
+    /// From 1, empty, to 0, full.
+    #[schema(minimum = 0, maximum = 1)]
+    context_remaining: f64,
+    /// What fills the context, in tokens.
+    tokens_used: i64,
+    version: &'static str,
+}
+
+/// How the agent stands, for a phone
+///
+/// Waits a few seconds if the phone's socket was lost and has not come back: see `docs/phone.md`.
+#[utoipa::path(get, path = "/status", tag = "phone",
+    responses((status = 200, body = Standing), (status = 401, body = ErrorBody),
+        (status = 503, body = ErrorBody)))]
+async fn status(
+    State(app): State<Arc<App>>,
+    Extension(Caller(device)): Extension<Caller>,
+    uri: Uri,
+) -> Response {
+    answer(standing(&app, &device, &uri).await)
+}
+
+async fn standing(app: &App, device: &Arc<Device>, uri: &Uri) -> Result<Reply<Standing>, ApiError> {
+    let session = conversation(app, device, uri).await?;
+    let presence = app.phones.of(&device.id);
+    presence.talk(session).await?;
+    let revoked = device.revocation();
+    let closing = app.host.is_closing();
+    if closing || hold::wait(&presence, app.phones.started, revoked).await == hold::Answer::Busy {
+        return Err(ApiError::unavailable("come back in a moment"));
+    }
+    if *device.revocation().borrow() {
+        return Err(ApiError::no_device());
+    }
+    let state = app.host.roster.get(session).unwrap_or_default();
+    let filling = Filling::of(&state, app.host.ports.models.as_ref());
+    Ok(Reply(Standing {
+        agent: AGENT,
+        status: Doing::of(state.is_unfinished()),
+        context_remaining: filling.remaining,
+        tokens_used: filling.used,
+        version: env!("CARGO_PKG_VERSION"),
+    }))
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = WindowMessages)]
+pub struct Page {
+    /// Oldest first.
+    messages: Vec<Shown>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = WindowMessage)]
+struct Shown {
+    id: String,
+    /// `user` or `agent`.
+    #[schema(value_type = String, example = "agent")]
+    role: &'static str,
+    content: String,
+    /// In whole seconds of UTC.
+    #[schema(example = "2026-02-07T10:30:00Z")]
+    timestamp: String,
+}
+
+impl Shown {
+    fn of(session: SessionId, Row { seq, at, role, content }: Row) -> Self {
+        let role = match role {
+            Role::User => "user",
+            Role::Agent => "agent",
+        };
+        Self { id: row_id(session, seq, at), role, content, timestamp: time(at) }
+    }
+}
+
+/// What was said, for a phone
+///
+/// The newest `limit` messages (20, at most 200), or the newest before `before`, oldest first. A page
+/// never ends within a second, so it may be longer than was asked.
+#[utoipa::path(get, path = "/messages", tag = "phone",
+    params(("limit" = Option<u32>, Query), ("before" = Option<String>, Query)),
+    responses((status = 200, body = Page), (status = 400, body = ErrorBody),
+        (status = 401, body = ErrorBody), (status = 429, body = ErrorBody)))]
+async fn messages(
+    State(app): State<Arc<App>>,
+    Extension(Caller(device)): Extension<Caller>,
+    uri: Uri,
+) -> Response {
+    answer(page(&app, &device, &uri).await)
+}
+
+async fn page(app: &App, device: &Arc<Device>, uri: &Uri) -> Result<Reply<Page>, ApiError> {
+    let presence = app.phones.of(&device.id);
+    if !presence.may_read() {
+        return Err(ApiError::rate_limited("too many pages in a short time"));
+    }
+    let session = conversation(app, device, uri).await?;
+    let before = match text(uri, "before").filter(|before| !before.is_empty()) {
+        Some(before) => Some(history::moment(&before).ok_or_else(|| {
+            ApiError::bad_request("before must be a time such as 2026-02-07T10:30:00Z")
+        })?),
+        None => None,
+    };
+    let limit = text(uri, "limit").and_then(|limit| limit.parse::<i64>().ok());
+    let limit = limit.and_then(|limit| usize::try_from(limit.max(1)).ok());
+    let limit = limit.unwrap_or(history::LIMIT).min(history::MOST);
+    presence.talk(session).await?;
+    let last = app.host.roster.get(session).map(|state| state.last).unwrap_or_default();
+    let log = app.host.ports.log.as_ref();
+    let rows = history::page(log, session, last, before, limit).await?;
+    if before.is_none() {
+        presence.read(session, last);
+        presence.save(session).await?;
+    }
+    let messages = rows.into_iter().map(|row| Shown::of(session, row)).collect();
+    Ok(Reply(Page { messages }))
+}
+
+/// A socket of a phone, which has shown its key.
+pub async fn socket(
+    State(app): State<Arc<App>>,
+    Extension(Caller(device)): Extension<Caller>,
+    upgrade: Upgrade,
+    request: Request,
+) -> Response {
+    let Ok(upgrade) = upgrade else { return refusal::upgrade() };
+    let uri = request.uri().clone();
+    let peer = request.extensions().get::<Peer>().cloned();
+    match connect(app, device, &uri, upgrade, peer).await {
+        Ok(response) => response,
+        Err(error) => refusal::dress(error.into_response()),
+    }
+}
+
+async fn connect(
+    app: Arc<App>,
+    device: Arc<Device>,
+    uri: &Uri,
+    upgrade: WebSocketUpgrade,
+    peer: Option<Peer>,
+) -> Result<Response, ApiError> {
+    let session = conversation(&app, &device, uri).await?;
+    let presence = app.phones.of(&device.id);
+    let talk = presence.talk(session).await?;
+    let feed = app.host.feed(session, talk.resume()).await?;
+    let after = feed.last();
+    let line = Line::begin(app.clone(), device.clone(), presence.clone(), session, after).await?;
+    // Those it had before may be dead without our knowing.
+    presence.doubt();
+    let Some(place) = presence.enter() else {
+        return Err(ApiError::rate_limited("this device has too many sockets"));
+    };
+    presence.arrived(session, after);
+    presence.save(session).await?;
+    let closing = app.closing.subscribe();
+    Ok(upgrade
+        .max_message_size(READ_BYTES)
+        .max_frame_size(READ_BYTES)
+        .write_buffer_size(WRITE_BUFFER)
+        .on_upgrade(|socket| Pump { socket, line, feed, place, closing, peer }.run()))
+}
+
+/// The conversation that is meant: the device's own, or one it names and may see.
+async fn conversation(app: &App, device: &Device, uri: &Uri) -> Result<SessionId, ApiError> {
+    let own = own(app, device).await?;
+    match text(uri, "chat_id").filter(|name| !name.is_empty() && name != OWN) {
+        None => Ok(own),
+        Some(name) => {
+            let id = SessionId::parse(&name).filter(|id| app.host.roster.get(*id).is_some());
+            let may =
+                |id: &SessionId| *id == own || device.scope == crate::devices::Scope::Everything;
+            id.filter(may).ok_or_else(|| ApiError::no_session(&name))
+        }
+    }
+}
+
+async fn own(app: &App, device: &Device) -> Result<SessionId, ApiError> {
+    let exists = |id: &SessionId| app.host.roster.get(*id).is_some();
+    if let Some(id) = device.session.filter(exists) {
+        return Ok(id);
+    }
+    if let Some(id) = shared(app).await?.filter(exists) {
+        return Ok(id);
+    }
+    // Two phones that come at once get one conversation.
+    let _making = app.phones.making.lock().await;
+    if let Some(id) = shared(app).await?.filter(exists) {
+        return Ok(id);
+    }
+    let model = app.clients.model().await?;
+    let id = app.host.create(&app.host.ports.workspace, &model, "phone").await?;
+    app.host.ports.catalog.save(Shelf::Devices, SHARED, &id).await?;
+    app.phones.share(id);
+    Ok(id)
+}
+
+async fn shared(app: &App) -> Result<Option<SessionId>, StoreError> {
+    if let Some(id) = app.phones.shared() {
+        return Ok(Some(id));
+    }
+    let id = app.host.ports.catalog.load(Shelf::Devices, SHARED).await?;
+    if let Some(id) = id {
+        app.phones.share(id);
+    }
+    Ok(id)
+}
+
+fn text(uri: &Uri, name: &str) -> Option<String> {
+    let value = auth::query(uri, name)?;
+    Some(percent_decode_str(value).decode_utf8_lossy().into_owned())
+}
+
+/// Nothing of this is kept by anybody on the way.
+fn answer<T: Serialize>(answer: Result<Reply<T>, ApiError>) -> Response {
+    let mut response = match answer {
+        Ok(body) => body.into_response(),
+        Err(error) => error.into_response(),
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if response.status() == StatusCode::OK {
+        return response;
+    }
+    refusal::dress(response)
+}
