@@ -5,6 +5,7 @@ mod cabinet;
 mod lenders;
 mod phone;
 mod schedules;
+mod widget;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
@@ -18,6 +19,7 @@ pub use cabinet::{AppAction, AppArgs, OpenArgs};
 pub use lenders::{McpAction, McpAddArgs, McpArgs};
 pub use phone::{PairArgs, PhoneArgs};
 pub use schedules::{SchedulesAction, SchedulesArgs};
+pub use widget::{CertifyArgs, ReportFormat, Subject, WidgetArgs};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -60,6 +62,10 @@ pub enum Command {
     App(AppArgs),
     /// Open a file in the app for such files
     Open(OpenArgs),
+    /// Call a tool of any server, and open its widget in the page
+    Widget(WidgetArgs),
+    /// Look whether the widgets of a server are as hosts need them
+    Certify(CertifyArgs),
     /// List the models, try one, choose one, look for more
     Models(ModelsArgs),
     /// Print what was used, by model and by day, and how the budgets stand

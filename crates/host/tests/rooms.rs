@@ -36,7 +36,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("mcp", &["host"]),
     ("agents", &["host"]),
     ("apps", &["host"]),
-    ("widgets", &["edge"]),
+    ("widgets", &["edge", "host"]),
     ("phone", &["host"]),
     ("host", &[]),
     ("testkit", &[]),

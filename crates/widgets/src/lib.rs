@@ -6,6 +6,7 @@
 mod answer;
 mod bounds;
 mod capability;
+pub mod certify;
 mod context;
 mod dialect;
 mod fault;

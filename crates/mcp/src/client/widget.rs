@@ -54,14 +54,24 @@ impl Shows {
 
     /// Where the widget is, if it can be there.
     pub fn place(&self) -> Result<&str, NoWidget> {
-        let uri = self.uri.as_deref().ok_or(NoWidget::NoMeta)?;
-        let good = uri.strip_prefix("ui://").is_some_and(|rest| !rest.is_empty());
-        if good { Ok(uri) } else { Err(NoWidget::BadUri(uri.to_owned())) }
+        placed(self.uri.as_deref())
     }
+}
+
+/// Where a widget is said to be, if it can be there.
+pub fn placed(uri: Option<&str>) -> Result<&str, NoWidget> {
+    let uri = uri.ok_or(NoWidget::NoMeta)?;
+    let good = uri.strip_prefix("ui://").is_some_and(|rest| !rest.is_empty());
+    if good { Ok(uri) } else { Err(NoWidget::BadUri(uri.to_owned())) }
 }
 
 /// Reads a widget, whether or not its server lists it.
 pub async fn read(link: &Link, uri: &str) -> Result<WidgetPage, NoWidget> {
+    inspect(link, uri).await.map(|(_, page)| page)
+}
+
+/// The same, with the type that its server gives it.
+pub async fn inspect(link: &Link, uri: &str) -> Result<(String, WidgetPage), NoWidget> {
     let reading = async {
         let content = fetch(&link.peer, uri).await?;
         let (mime, html, meta) = opened(content)?;
@@ -71,7 +81,7 @@ pub async fn read(link: &Link, uri: &str) -> Result<WidgetPage, NoWidget> {
             Some(own) => wants(&own),
             None => listed(&link.peer, uri).await.map(|ui| wants(&ui)).unwrap_or_default(),
         };
-        Ok(WidgetPage { uri: uri.to_owned(), html, wants })
+        Ok((mime, WidgetPage { uri: uri.to_owned(), html, wants }))
     };
     let hide = |error| match error {
         NoWidget::ReadFailed(why) => NoWidget::ReadFailed(link.guest.settings.hide(&why)),
