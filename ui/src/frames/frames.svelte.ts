@@ -5,7 +5,6 @@ import type { FrameOffer, FrameTicket } from '../lib/wire';
 import { Desk } from './desk.svelte';
 import * as layouts from './layout';
 import type { Arrangement, Layout, Pane } from './layout';
-import { look } from './look';
 import type { Relay } from './relay';
 import { Shows } from './shows.svelte';
 
@@ -24,6 +23,8 @@ export class Frames {
   /** What the server knows of the windows of the session. */
   readonly desk: Desk;
   readonly shows = new Shows();
+  /** The call whose widget covers everything, and makes room for what the person is asked. */
+  large = $state('');
   private known = $derived(this.layout.panes.filter((it) => it.kind !== 'window' || this.desk.windows.has(it.id)));
   beside = $derived(this.known.filter((it) => it.place === 'beside'));
   /** Those within the conversation. */
@@ -239,9 +240,10 @@ export class Frames {
     return layouts.titled(this.layout, pane, offer?.title ?? pane.id);
   }
 
-  ticket(pane: Pane): Promise<FrameTicket> {
+  /** @param params what a widget is told of its surroundings */
+  ticket(pane: Pane, params?: Record<string, string>): Promise<FrameTicket> {
     const fresh = this.fresh.delete(pane.key);
-    return api.openFrame(pane.kind, pane.id, this.session, about(pane, !fresh));
+    return api.openFrame(pane.kind, pane.id, this.session, params ? { params } : about(pane, !fresh));
   }
 
   /** Whether the server takes back what it gave for this window before it was started anew. */
@@ -278,7 +280,5 @@ function placeOf({ id, params }: Pane): AppletPlace {
 /** What the server is told with the wish for a frame. */
 function about(pane: Pane, keepState: boolean): object {
   if (pane.kind === 'applet') return { params: pane.params ?? {}, keepState };
-  if (pane.kind !== 'widget') return {};
-  const { locale, timeZone } = new Intl.DateTimeFormat().resolvedOptions();
-  return { params: { theme: look().scheme, locale, timeZone } };
+  return {};
 }

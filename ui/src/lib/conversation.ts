@@ -1,7 +1,7 @@
 // What a session's events add up to for a reader: a pure fold that knows nothing of sockets or components.
 import { isDiff } from './diff';
 import { failed } from './explain';
-import type { Answer, Asked, Compaction, Item, Plan, Said, Speaker, Thought, ToolCall } from './items';
+import type { Answer, Asked, Compaction, Item, Plan, Said, Speaker, Thought, ToolCall, WidgetState } from './items';
 import type { Approval, KnownEvent, NumberedEvent, SessionEvent } from './wire';
 import { words } from './words';
 
@@ -178,6 +178,9 @@ function apply(draft: Conversation, event: KnownEvent) {
     }
     case 'tool.execution_complete':
     case 'permission.completed':
+    case 'widget.verdict':
+    case 'widget.context':
+    case 'widget.tools':
     case 'task.updated':
     case 'task.completed':
       finish(draft, event);
@@ -242,6 +245,14 @@ function finished(draft: Conversation, event: KnownEvent): boolean {
         until: moment(event.timestamp),
       }));
     }
+    case 'widget.verdict': {
+      const { toolCallId, verdict, detail = '' } = event.data;
+      return changeWidget(draft, toolCallId, verdict === 'ok' ? { verdict: '', detail: '' } : { verdict, detail });
+    }
+    case 'widget.context':
+      return changeWidget(draft, event.data.toolCallId, { context: event.data.context });
+    case 'widget.tools':
+      return changeWidget(draft, event.data.toolCallId, { tools: event.data.tools });
     case 'permission.completed': {
       const outcome = event.data;
       const at = draft.items.findLastIndex((it) => it.kind === 'asked' && it.id === outcome.approvalId);
@@ -302,6 +313,10 @@ function changeTool(draft: Conversation, id: string, change: (tool: ToolCall) =>
   const tool = draft.items[at];
   if (tool?.kind === 'tool') draft.items[at] = { ...tool, ...change(tool) };
   return at >= 0;
+}
+
+function changeWidget(draft: Conversation, id: string, change: Partial<WidgetState>): boolean {
+  return changeTool(draft, id, ({ widget }) => ({ widget: { verdict: '', detail: '', tools: [], ...widget, ...change } }));
 }
 
 function endCompaction(

@@ -1,5 +1,5 @@
 // What a conversation is made of, as a reader sees it; no behaviour.
-import type { Approval, Completed, Picture, Step } from './wire';
+import type { Approval, Completed, Picture, Step, WidgetTool } from './wire';
 
 export interface Said {
   kind: 'said';
@@ -44,6 +44,17 @@ export interface ToolCall {
   /** When it began and ended, in milliseconds since 1970; null where that was not said. */
   since: number | null;
   until: number | null;
+  /** What became of the widget that shows it, if one does. */
+  widget?: WidgetState;
+}
+
+export interface WidgetState {
+  /** Why it does not work; empty while it does. */
+  verdict: string;
+  detail: string;
+  /** What it wants the model to know. */
+  context?: unknown;
+  tools: WidgetTool[];
 }
 
 /** Something the person was asked; what still waits is drawn from the inbox, not from here. */

@@ -287,7 +287,33 @@ export type GlobalEvent =
 export type FrameWord =
   | { type: 'frameMessage'; frameId: string; message: unknown }
   | { type: 'frameError'; frameId: string; error: string }
+  | { type: 'frameWish'; frameId: string; wish: FrameWish }
   | { type: 'frameHeld' | 'frameGone' | 'frameLost'; frameId: string };
+
+export type DisplayMode = 'inline' | 'fullscreen' | 'pip';
+
+/** What a widget wants of the page; consent has been asked for already. */
+export type FrameWish =
+  | { id: number; kind: 'open-link'; url: string }
+  | { id: number; kind: 'download'; files: { name: string; mimeType: string; base64: string }[] }
+  | { id: number; kind: 'display-mode'; mode: DisplayMode }
+  | { id: number; kind: 'close'; reason?: string }
+  | { kind: 'size'; width?: number; height?: number; aspectRatio?: number };
+
+/** What a widget is told through the server: how a wish went, what is different around it, why it does not work. */
+export type FrameNote =
+  | { done: number; ok: boolean; mode?: DisplayMode }
+  | { context: Record<string, unknown> }
+  | { verdict: string; detail: string };
+
+/** A tool that a widget lends to agents while it is shown. */
+export interface WidgetTool {
+  name: string;
+  description: string;
+  callable: boolean;
+  /** What agents call it by. */
+  offered?: string;
+}
 
 /** Where words were found in a session. */
 export interface Finding {
@@ -381,6 +407,9 @@ export type KnownEvent =
         error?: { message: string };
       }
     >
+  | Happened<'widget.verdict', { toolCallId: string; verdict: string; detail?: string }>
+  | Happened<'widget.context', { toolCallId: string; version: number; context: unknown }>
+  | Happened<'widget.tools', { toolCallId: string; tools: WidgetTool[] }>
   | Happened<'permission.requested', { approval: Approval }>
   | Happened<'permission.completed', Completed>
   | Happened<'task.created' | 'task.updated', { task: Task }>

@@ -1,4 +1,36 @@
 // Widgets of servers, in the conversation.
+const verdicts: Record<string, string> = {
+  'no-meta': 'Its tool no longer says that there is one.',
+  'bad-uri': 'Its tool says that it is at an address where no widget can be.',
+  'read-failed': 'Its server could not hand it out.',
+  'wrong-mime': 'What its server handed out is not a widget.',
+  'empty-html': 'Its server handed out an empty page.',
+  'too-large': 'It is too large to be shown.',
+  denied: 'It was not allowed.',
+  'csp-blocked': 'It wanted to reach an address that it had not declared, and was kept from it.',
+  'script-error': 'Something in it went wrong.',
+  'no-initialize': 'It never greeted.',
+  'init-rejected': 'It greeted in a way that nobody understands.',
+  'no-initialized': 'It greeted, and never said that it was ready.',
+  crashed: 'It broke down.',
+};
+
 export const widgets = {
   of: (tool: string) => `Widget of ${tool}`,
+  from: (server: string) => `from ${server}`,
+  failed: 'The widget does not work',
+  verdict: (name: string) => verdicts[name] ?? 'It does not work.',
+  told: 'The agent was told the same. The result is there as text above.',
+  again: 'Load it again',
+  closed: 'The widget was closed.',
+  reopen: 'Show it again',
+  resting: 'The widget rests while it is out of sight.',
+  actions: (tool: string) => `Widget of ${tool}: ways to show it`,
+  modes: { inline: 'Back to the conversation', fullscreen: 'Show large', pip: 'Keep in sight' },
+  details: 'What the model sees',
+  sees: 'Told to the model with your next message',
+  seesNothing: 'The widget has told the model nothing.',
+  tools: 'Tools that agents can use while it is shown',
+  notCallable: 'cannot be called: the widget answers no questions',
+  context: (tool: string) => `What the widget of ${tool} tells the model`,
 };
