@@ -1,16 +1,23 @@
 //! Widgets in frames: what a server shows beside the results of its tools.
 
 mod context;
+mod follow;
+mod leave;
+pub mod live;
+mod page;
 pub mod routes;
+mod scribe;
 mod site;
+mod stage;
 mod view;
+mod wishes;
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use kernel::{
-    back::{Back, END},
     servers::ServerTool,
-    update::{Fact, Output, SessionId, ToolRequest},
+    update::{Fact, Seq, SessionId},
+    views::{self, writing::Written},
 };
 
 use crate::{App, error::ApiError};
@@ -18,68 +25,76 @@ pub use view::View;
 
 pub const KIND: &str = "widget";
 
-/// A call whose result has come, and where the widget is that shows it.
-struct Shown {
-    request: ToolRequest,
-    output: Output,
-    server: String,
-    tool: ServerTool,
+/// What the page says of itself when it asks for a widget.
+pub type Around = BTreeMap<String, String>;
+
+/// What a view is to show.
+enum Subject {
+    /// A call that was asked for, and perhaps has returned.
+    Call(Box<views::View>),
+    /// One that the model is still writing.
+    Written { place: (Seq, usize), written: Written },
+}
+
+impl Subject {
+    /// The tool, as it is called here.
+    fn tool(&self) -> &str {
+        match self {
+            Self::Call(view) => &view.request.name,
+            Self::Written { written, .. } => &written.name,
+        }
+    }
 }
 
 /// The widget of a call in a session, for a frame of its own.
 pub async fn open(
     app: &Arc<App>,
-    call: &str,
+    id: &str,
     session: Option<SessionId>,
-    around: &view::Around<'_>,
+    around: &Around,
 ) -> Result<View, ApiError> {
     let session = session.ok_or_else(|| {
         ApiError::bad_request(
             "sessionId is required for widgets: each belongs to a call in a session",
         )
     })?;
-    let shown = find(app, session, call).await?;
-    let (server, tool) = (shown.server.clone(), shown.tool.name.clone());
-    let page = app.servers.widget(server, tool).await;
-    let page = page.map_err(|no| ApiError::conflict(format!("{}: {no}", no.name())))?;
-    Ok(View::new(app, session, &shown, page, around))
+    let subject = find(app, session, id).await?;
+    let page = page::of(app, session, &subject).await?;
+    View::new(app, session, subject, page, around)
 }
 
-async fn find(app: &App, session: SessionId, call: &str) -> Result<Shown, ApiError> {
-    let (request, output) = recall(app, session, call).await?;
-    let output = output.ok_or_else(|| ApiError::conflict("the call has not returned yet"))?;
-    let servers = app.servers.list();
-    let found = servers.into_iter().find_map(|server| {
-        let mut tools = server.tools.into_iter();
-        let tool = tools.find(|tool| tool.offered.as_ref() == Some(&request.name))?;
-        Some((server.name, tool))
-    });
-    let (server, tool) = found.ok_or_else(|| {
-        let name = &request.name;
-        ApiError::conflict(format!("no-meta: no server lends a tool named `{name}` any more"))
-    })?;
-    Ok(Shown { request, output, server, tool })
-}
-
-/// What was asked for in a call, and what came of it if something has.
-async fn recall(
-    app: &App,
-    session: SessionId,
-    call: &str,
-) -> Result<(ToolRequest, Option<Output>), ApiError> {
-    let mut back = Back::from(app.host.ports.log.as_ref(), session, END);
-    let mut output = None;
-    while let Some(entry) = back.next().await? {
-        match entry.fact {
-            Fact::ToolReturned { call: of, output: its } if of == call => output = Some(its),
-            Fact::Answered(answer) => {
-                let asked = answer.calls.into_iter().find(|request| request.id == call);
-                if let Some(request) = asked {
-                    return Ok((request, output));
-                }
-            }
-            _ => (),
-        }
+async fn find(app: &App, session: SessionId, id: &str) -> Result<Subject, ApiError> {
+    let Some(place) = place(id) else { return called(app, session, id).await };
+    let (step, index) = place;
+    if let Some(written) = app.host.roster.writing.get((session, step, index)) {
+        return Ok(Subject::Written { place, written });
     }
-    Err(ApiError::not_found(format!("there is no call `{call}` in this session")))
+    // It was written to the end meanwhile.
+    let after = app.host.ports.log.read(session, step, 16).await?;
+    let call = after.into_iter().find_map(|entry| match entry.fact {
+        Fact::Answered(answer) if answer.step == step => answer.calls.into_iter().nth(index),
+        _ => None,
+    });
+    called(app, session, call.as_ref().map_or(id, |call| &call.id)).await
+}
+
+async fn called(app: &App, session: SessionId, call: &str) -> Result<Subject, ApiError> {
+    let view = views::View::find(app.host.ports.log.as_ref(), session, call).await?;
+    let unknown = || ApiError::not_found(format!("there is no call `{call}` in this session"));
+    Ok(Subject::Call(Box::new(view.ok_or_else(unknown)?)))
+}
+
+/// A call that is being written: its step, and its place there.
+fn place(id: &str) -> Option<(Seq, usize)> {
+    let (step, index) = id.split_once(':')?;
+    Some((Seq(step.parse().ok()?), index.parse().ok()?))
+}
+
+/// The server that lends a tool, and the tool as it is there.
+fn lender(app: &App, offered: &str) -> Option<(String, ServerTool)> {
+    app.servers.list().into_iter().find_map(|server| {
+        let mut tools = server.tools.into_iter();
+        let tool = tools.find(|tool| tool.offered.as_deref() == Some(offered))?;
+        Some((server.name, tool))
+    })
 }

@@ -191,6 +191,9 @@ impl Desk {
             Command::NoteApps { facts, reply } => {
                 reply.send(self.note_apps(facts).await).ok();
             }
+            Command::NoteWidgets { facts, reply } => {
+                reply.send(self.note_widgets(facts).await).ok();
+            }
             Command::Tell(signal) => self.pass_on(signal),
             Command::Follow { reply } => {
                 let draft = (!self.draft.is_empty()).then(|| self.draft.clone());
@@ -396,6 +399,8 @@ impl Desk {
             | Signal::Progress { .. }
             | Signal::Retrying { .. }
             | Signal::App(_)
+            | Signal::WidgetTools { .. }
+            | Signal::Writing { .. }
             | Signal::NearBudget(_)
             | Signal::ReloadWanted
             | Signal::Unrecorded { .. } => (),

@@ -114,6 +114,7 @@ pub fn used(fact: &Fact) -> Option<(&str, Usage)> {
         | Fact::WindowChanged { .. }
         | Fact::WindowClosed { .. }
         | Fact::App(_)
+        | Fact::Widget(_)
         | Fact::Observed
         | Fact::Queued(_)
         | Fact::Unqueued { .. }

@@ -39,6 +39,7 @@ pub mod tokens;
 pub mod toolbox;
 mod turn;
 pub mod update;
+pub mod views;
 pub mod visit;
 pub mod web;
 pub mod widget;

@@ -106,10 +106,12 @@ pub enum Shelf {
     Outputs,
     /// Keys of devices, and how far each has come.
     Devices,
+    /// Pages of widgets, by what is in them.
+    Widgets,
 }
 
 impl Shelf {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Preferences,
         Self::Clients,
         Self::AppletState,
@@ -120,6 +122,7 @@ impl Shelf {
         Self::Apps,
         Self::Outputs,
         Self::Devices,
+        Self::Widgets,
     ];
 
     pub fn name(self) -> &'static str {
@@ -134,6 +137,7 @@ impl Shelf {
             Self::Apps => "apps",
             Self::Outputs => "outputs",
             Self::Devices => "devices",
+            Self::Widgets => "widgets",
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     ports::StoreError,
@@ -47,6 +47,30 @@ pub trait Servers: Send + Sync {
         drop(tool);
         Box::pin(async { Err(NoWidget::NoServer(server)) })
     }
+
+    /// Asks a server for its resources, in the words of its own protocol: `resources/read`,
+    /// `resources/list` or `resources/templates/list`.
+    fn resources(
+        &self,
+        server: String,
+        method: &'static str,
+        params: Map<String, Value>,
+    ) -> BoxFuture<'_, Result<Value, AskError>> {
+        let _ = (method, params);
+        Box::pin(
+            async move { Err(AskError::Unreachable(format!("no server is named `{server}`"))) },
+        )
+    }
+}
+
+/// Why a server gave no answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum AskError {
+    #[error("{0}")]
+    Unreachable(String),
+    /// It answered that it would not.
+    #[error("{message}")]
+    Refused { code: i64, message: String, data: Option<Value> },
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -16,6 +16,7 @@ use crate::{
     update::{
         Amendment, Command, Entry, Fact, Message, Output, Seq, SessionId, Signal, Usage, WhenBusy,
     },
+    views::fact::WidgetFact,
     windows::{By, Pane, WindowError, Windows, Wish},
 };
 
@@ -162,6 +163,15 @@ impl Session {
     /// Keeps on record what happened between the house and an app; says where the last of it is.
     pub async fn note_apps(&self, facts: Vec<AppFact>) -> Result<Result<Seq, StoreError>, Closed> {
         let answer = self.ask(|reply| Command::NoteApps { facts, reply }).await?;
+        Ok(answer.unwrap_or_else(|| Err(lost())))
+    }
+
+    /// Keeps on record what happened in or around a widget; says where the last of it is.
+    pub async fn note_widgets(
+        &self,
+        facts: Vec<WidgetFact>,
+    ) -> Result<Result<Seq, StoreError>, Closed> {
+        let answer = self.ask(|reply| Command::NoteWidgets { facts, reply }).await?;
         Ok(answer.unwrap_or_else(|| Err(lost())))
     }
 

@@ -254,7 +254,8 @@ impl State {
             Fact::ModelLent { .. }
             | Fact::Embedded(_)
             | Fact::WindowChanged { .. }
-            | Fact::App(_) => (),
+            | Fact::App(_)
+            | Fact::Widget(_) => (),
             Fact::Rewound { filled, summed_up, anew, .. } => {
                 self.filled = *filled;
                 self.summed_up = *summed_up;

@@ -1,7 +1,18 @@
 //! A widget as its server sends it: a page and what it wants to be allowed, or why there is none.
 
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+/// The widget of a tool, before anybody has asked for it.
+pub struct Widget {
+    pub server: String,
+    /// As its server calls it.
+    pub tool: String,
+    pub page: BoxFuture<'static, Result<WidgetPage, NoWidget>>,
+}
+
 /// What is shown beside the results of a tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WidgetPage {
     pub uri: String,
     pub html: String,
@@ -9,7 +20,8 @@ pub struct WidgetPage {
 }
 
 /// What a widget asks for; its server's words, which nobody has judged yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Wants {
     /// Whom it wants to reach; without any it reaches nobody.
     pub domains: Option<Domains>,
@@ -19,7 +31,8 @@ pub struct Wants {
     pub border: Option<bool>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Domains {
     pub connect: Vec<String>,
     pub resource: Vec<String>,
@@ -28,7 +41,8 @@ pub struct Domains {
 }
 
 /// Something that browsers let a page use only if it was allowed to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Feature {
     Camera,
     Microphone,
@@ -43,6 +57,8 @@ pub enum NoWidget {
     NoServer(String),
     #[error("its server has no tool named `{0}`")]
     NoTool(String),
+    #[error("no server lends a tool named `{0}` any more")]
+    NotLent(String),
     #[error("the tool names no widget")]
     NoMeta,
     #[error("the widget is said to be at `{0}`, which does not begin with ui://")]
@@ -61,7 +77,7 @@ impl NoWidget {
     /// The verdict by which it is known.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::NoServer(_) | Self::NoTool(_) | Self::NoMeta => "no-meta",
+            Self::NoServer(_) | Self::NoTool(_) | Self::NotLent(_) | Self::NoMeta => "no-meta",
             Self::BadUri(_) => "bad-uri",
             Self::ReadFailed(_) => "read-failed",
             Self::WrongMime(_) => "wrong-mime",

@@ -16,6 +16,7 @@ mod offers;
 mod pipe;
 mod probe;
 mod process;
+mod resources;
 mod result;
 mod sample;
 mod schema;

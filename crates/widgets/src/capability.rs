@@ -76,13 +76,13 @@ impl Capabilities {
 
     fn official(&self) -> Map<String, Value> {
         let spoken = json!({ "text": {}, "image": {} });
-        let remembered = json!({ "text": {}, "image": {}, "structuredContent": {} });
+        let remembered = json!({ "text": {}, "structuredContent": {} });
         let changing = json!({ "listChanged": true });
         let offered = [
             ("openLinks", self.open_link, json!({})),
             ("downloadFile", self.download, json!({})),
-            ("serverTools", self.server_tools, changing.clone()),
-            ("serverResources", self.server_resources, changing),
+            ("serverTools", self.server_tools, changing),
+            ("serverResources", self.server_resources, json!({})),
             ("logging", self.logging, json!({})),
             ("updateModelContext", self.model_context, remembered),
             ("message", self.message, spoken),

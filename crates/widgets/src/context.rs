@@ -125,9 +125,18 @@ pub struct Size {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
     /// A request, with the code of its fault if it had one.
-    Answered { method: String, params: Value, fault: Option<i64> },
+    Answered {
+        /// The number under which it was announced, if it was.
+        ask: Option<u64>,
+        method: String,
+        params: Value,
+        fault: Option<i64>,
+        /// Its result says that it went wrong.
+        failed: bool,
+        took: Duration,
+    },
     /// A request that the view itself took back.
-    TakenBack { method: String },
+    TakenBack { ask: Option<u64>, method: String, took: Duration },
     /// Something that cannot be answered, and why it was not heeded.
     Dropped { why: String },
 }
@@ -141,6 +150,18 @@ pub trait Context: Send + Sync {
 
     /// Time since some moment; it never goes back.
     fn now(&self) -> Duration;
+
+    /// A view is about to do something that others notice. Says whether that was written down under
+    /// this number; on trouble it is not done.
+    fn announce<'a>(
+        &'a self,
+        ask: u64,
+        method: &'a str,
+        params: &'a Map<String, Value>,
+    ) -> Doing<'a, bool> {
+        let _ = (ask, method, params);
+        future::ready(Ok(false)).boxed()
+    }
 
     fn call_tool(&self, call: ToolCall) -> Doing<'_, Value>;
 

@@ -37,6 +37,13 @@ pub enum Op {
     Ping,
 }
 
+impl Op {
+    /// Whether somebody besides the view may notice that it is done.
+    pub fn is_noticed(self) -> bool {
+        matches!(self, Self::CallTool | Self::OpenLink | Self::Message | Self::Download)
+    }
+}
+
 /// What a view tells without wanting an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {

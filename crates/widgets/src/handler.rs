@@ -160,17 +160,12 @@ impl Handler {
         }
     }
 
-    /// Its server has other tools, or other resources, than before.
-    pub fn list_changed(&self, of_tools: bool) {
-        let offered = &self.setup.capabilities;
-        let (what, offered) = if of_tools {
-            ("notifications/tools/list_changed", offered.server_tools)
-        } else {
-            ("notifications/resources/list_changed", offered.server_resources)
-        };
+    /// Its server has other tools than before.
+    pub fn tools_changed(&self) {
+        let offered = self.setup.capabilities.server_tools;
         let state = self.state();
         if offered && state.life.is_ready() && state.speaks() == Dialect::Official {
-            self.context.post(notification(what, &Map::new()));
+            self.context.post(notification("notifications/tools/list_changed", &Map::new()));
         }
     }
 

@@ -1,5 +1,7 @@
 //! Telling apart what a view sends: what is a request, what is known, and what there is room for.
 
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
@@ -123,19 +125,39 @@ impl Handler {
     pub(crate) async fn answer(&self, request: Request) -> Option<Value> {
         let Request { id, method, params, op, style, taken_back } = request;
         let asked = Value::Object(params.clone());
+        let began = self.context.now();
+        let mut ask = None;
+        let carried_out = async {
+            if op.is_noticed() {
+                let number = self.number();
+                let announced = self.context.announce(number, &method, &params).await;
+                ask = announced.map_err(answer::plain)?.then_some(number);
+            }
+            self.carry_out(op, style, &method, params).await
+        };
         let outcome = tokio::select! {
             biased;
-            outcome = self.carry_out(op, style, &method, params) => Some(outcome),
+            outcome = carried_out => Some(outcome),
             _ = taken_back => None,
         };
         self.state().flight.remove(&id.to_string());
+        let took = self.context.now().saturating_sub(began);
         let Some(outcome) = outcome else {
-            self.context.record(Record::TakenBack { method });
+            self.context.record(Record::TakenBack { ask, method, took });
             return None;
         };
         let fault = outcome.as_ref().err().map(|fault| fault.code);
-        self.context.record(Record::Answered { method, params: asked, fault });
+        let result = outcome.as_ref().ok();
+        let failed = result.is_some_and(|it| it.get("isError") == Some(&Value::Bool(true)));
+        let params = asked;
+        self.context.record(Record::Answered { ask, method, params, fault, failed, took });
         Some(answer::response(&id, &outcome))
+    }
+
+    fn number(&self) -> u64 {
+        let mut state = self.state();
+        state.announced += 1;
+        state.announced
     }
 
     /// The view does not want an answer any more.
@@ -154,6 +176,13 @@ impl Limits {
 }
 
 fn refuse(id: &Value, method: String, params: Value, fault: Fault) -> Heard {
-    let record = Record::Answered { method, params, fault: Some(fault.code) };
+    let record = Record::Answered {
+        ask: None,
+        method,
+        params,
+        fault: Some(fault.code),
+        failed: false,
+        took: Duration::ZERO,
+    };
     Heard::Answer(answer::response(id, &Err(fault)), record)
 }

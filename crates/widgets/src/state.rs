@@ -32,6 +32,8 @@ pub(crate) struct State {
     /// Each with the way to take it back, until that is gone.
     pub flight: HashMap<String, Option<oneshot::Sender<()>>>,
     pub dropped: u64,
+    /// The number of the newest thing that others may notice.
+    pub announced: u64,
     pub closed: bool,
 }
 
@@ -54,6 +56,7 @@ impl State {
             pace: Pace::default(),
             flight: HashMap::new(),
             dropped: 0,
+            announced: 0,
             closed: false,
         }
     }

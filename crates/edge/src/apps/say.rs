@@ -175,6 +175,7 @@ impl Teller {
             | Fact::WindowChanged { .. }
             | Fact::WindowClosed { .. }
             | Fact::App(_)
+            | Fact::Widget(_)
             | Fact::Rewound { .. } => (),
         }
     }
@@ -243,6 +244,8 @@ impl Teller {
             | Signal::Printed { .. }
             | Signal::Retrying { .. }
             | Signal::App(_)
+            | Signal::WidgetTools { .. }
+            | Signal::Writing { .. }
             | Signal::NearBudget(_)
             | Signal::ReloadWanted => (),
         }

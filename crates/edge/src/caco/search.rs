@@ -162,6 +162,7 @@ fn findings(Entry { seq, at, fact }: &Entry, sought: &Sought) -> Vec<Finding> {
         | Fact::WindowChanged { .. }
         | Fact::WindowClosed { .. }
         | Fact::App(_)
+        | Fact::Widget(_)
         | Fact::CompactionStarted
         | Fact::CompactionEnded(_)
         | Fact::ModelLent { .. }

@@ -51,7 +51,8 @@ pub struct NewFrame {
     /// The session it speaks in.
     #[serde(default, deserialize_with = "extract::text")]
     session_id: Option<String>,
-    /// What stands in the address of an applet; for a widget, the `theme`, `locale` and `timeZone` of the page.
+    /// What stands in the address of an applet; for a widget, the `theme`, `locale` and `timeZone` of the page,
+    /// and as JSON in `context` whatever else is around it.
     #[serde(default)]
     params: BTreeMap<String, String>,
     /// Leaves what an applet said of itself before.
@@ -156,8 +157,7 @@ pub async fn open(
         let open = applet::Opening { slug: &id, session, params: &params, client: &client };
         Arc::new(applet::open(&app, open, keep_state).await?)
     } else if kind == widgets::KIND {
-        let around = params.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        Arc::new(widgets::open(&app, &id, session, &around).await?)
+        Arc::new(widgets::open(&app, &id, session, &params).await?)
     } else if kind == window::KIND {
         window::open(&app, &id, session, &given).await?
     } else if let Some(tenant) = app.frames.tenant(&kind, &id) {
@@ -192,7 +192,11 @@ pub async fn end(
     State(app): State<Arc<App>>,
     Path(text): Path<String>,
 ) -> Result<Reply<Ended>, ApiError> {
-    let ended = Uuid::try_parse(&text).is_ok_and(|id| app.frames.end(id));
+    let id = Uuid::try_parse(&text).ok();
+    if let Some(tenant) = id.and_then(|id| app.frames.behind(id)) {
+        tenant.part().await;
+    }
+    let ended = id.is_some_and(|id| app.frames.end(id));
     if !ended {
         return Err(ApiError::not_found(format!("Frame not found: {text}")));
     }

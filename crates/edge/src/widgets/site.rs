@@ -17,9 +17,10 @@ pub struct WidgetSite {
 }
 
 impl WidgetSite {
-    pub fn new(title: &str, page: WidgetPage) -> Self {
+    pub fn new(title: &str, page: WidgetPage, features: Vec<&'static str>) -> Self {
         let flags = vec![Flag::Scripts, Flag::Forms];
-        let face = Face { title: title.to_owned(), flags, inline: true, ..Face::default() };
+        let face =
+            Face { title: title.to_owned(), flags, features, inline: true, ..Face::default() };
         Self { face, html: page.html.into(), wants: page.wants }
     }
 }

@@ -232,7 +232,8 @@ impl Story {
             | Fact::WindowOpened(_)
             | Fact::WindowChanged { .. }
             | Fact::WindowClosed { .. }
-            | Fact::App(_) => Vec::new(),
+            | Fact::App(_)
+            | Fact::Widget(_) => Vec::new(),
         }
     }
 

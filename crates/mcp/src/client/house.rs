@@ -13,11 +13,11 @@ use futures::{
 use kernel::{
     host::Host,
     ports::{Catalog, Clock, Shelf, StoreError},
-    servers::{Changing, LogLine, ServerChange, ServerError, ServerInfo, Servers},
+    servers::{AskError, Changing, LogLine, ServerChange, ServerError, ServerInfo, Servers},
     widget::{NoWidget, WidgetPage},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::{sync::mpsc, task::JoinHandle};
 
 use super::{
@@ -282,6 +282,21 @@ impl Servers for House {
         async move {
             let found = self.find(&server).ok_or(NoWidget::NoServer(server))?;
             found.widget(&tool).await
+        }
+        .boxed()
+    }
+
+    fn resources(
+        &self,
+        server: String,
+        method: &'static str,
+        params: Map<String, Value>,
+    ) -> BoxFuture<'_, Result<Value, AskError>> {
+        async move {
+            let nobody = || AskError::Unreachable(format!("no server is named `{server}`"));
+            let found = self.find(&server).ok_or_else(nobody)?;
+            let link = found.reach().await.map_err(AskError::Unreachable)?;
+            super::resources::ask(&link, method, params).await
         }
         .boxed()
     }

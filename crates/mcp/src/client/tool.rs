@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use futures::{FutureExt as _, future::BoxFuture};
-use kernel::toolbox::{Audience, Call, Caller, Deed, Detail, Reply, Risk, Tool, ToolSpec};
+use kernel::{
+    toolbox::{Audience, Call, Caller, Deed, Detail, Reply, Risk, Tool, ToolSpec},
+    widget::Widget,
+};
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
 
@@ -92,6 +95,15 @@ impl Tool for Lent {
 
     fn server(&self) -> Option<&str> {
         Some(&self.server.name)
+    }
+
+    fn widget(&self) -> Option<Widget> {
+        // One that cannot be where it is said to be is told of all the same.
+        self.listed.shows.uri.as_ref()?;
+        let (server, tool) = (self.server.clone(), self.listed.name.clone());
+        let page = { async move { server.widget(&tool).await } }.boxed();
+        let (server, tool) = (self.server.name.clone(), self.listed.name.clone());
+        Some(Widget { server, tool, page })
     }
 
     fn audience(&self) -> Audience {

@@ -124,6 +124,7 @@ fn lines_of(entry: &Entry) -> Vec<Line> {
         | Fact::WindowChanged { .. }
         | Fact::WindowClosed { .. }
         | Fact::App(_)
+        | Fact::Widget(_)
         | Fact::Observed
         | Fact::Queued(_)
         | Fact::Unqueued { .. }

@@ -189,16 +189,12 @@ async fn a_view_may_put_its_things_in_order_before_it_goes_but_not_for_ever() {
 }
 
 #[tokio::test]
-async fn other_lists_of_the_server_are_told_to_whom_they_were_offered() {
+async fn other_tools_of_the_server_are_told_to_whom_they_were_offered() {
     let view = View::official().await;
-    view.handler.list_changed(true);
-    view.handler.list_changed(false);
-    assert_eq!(
-        view.world.methods(),
-        ["notifications/tools/list_changed", "notifications/resources/list_changed"]
-    );
+    view.handler.tools_changed();
+    assert_eq!(view.world.methods(), ["notifications/tools/list_changed"]);
     let none = View::with(widgets::Capabilities::default());
     none.greet(json!({})).await;
-    none.handler.list_changed(true);
+    none.handler.tools_changed();
     assert_eq!(none.world.methods(), [""; 0]);
 }

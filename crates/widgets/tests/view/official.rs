@@ -1,5 +1,7 @@
 //! The official dialect: what each method takes, gives and refuses.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use widgets::{Capabilities, Trouble};
 
@@ -331,5 +333,7 @@ async fn a_request_that_is_taken_back_is_not_answered() {
     let (answer, ()) = futures::join!(view.handler.handle(call), cancel);
     assert_eq!(answer, None);
     let last = view.world.records.lock().unwrap().pop();
-    assert_eq!(last, Some(widgets::Record::TakenBack { method: "tools/call".into() }));
+    let taken_back =
+        widgets::Record::TakenBack { ask: None, method: "tools/call".into(), took: Duration::ZERO };
+    assert_eq!(last, Some(taken_back));
 }
