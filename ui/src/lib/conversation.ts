@@ -178,9 +178,11 @@ function apply(draft: Conversation, event: KnownEvent) {
     }
     case 'tool.execution_complete':
     case 'permission.completed':
+    case 'widget.shown':
     case 'widget.verdict':
     case 'widget.context':
     case 'widget.tools':
+    case 'widget.call':
     case 'task.updated':
     case 'task.completed':
       finish(draft, event);
@@ -245,14 +247,18 @@ function finished(draft: Conversation, event: KnownEvent): boolean {
         until: moment(event.timestamp),
       }));
     }
+    case 'widget.shown': {
+      const { toolCallId, server, changed } = event.data;
+      return changeWidget(draft, toolCallId, { server, changed });
+    }
     case 'widget.verdict': {
-      const { toolCallId, verdict, detail = '' } = event.data;
+      const { toolCallId, verdict, detail } = event.data;
       return changeWidget(draft, toolCallId, verdict === 'ok' ? { verdict: '', detail: '' } : { verdict, detail });
     }
     case 'widget.context':
-      return changeWidget(draft, event.data.toolCallId, { context: event.data.context });
     case 'widget.tools':
-      return changeWidget(draft, event.data.toolCallId, { tools: event.data.tools });
+    case 'widget.call':
+      return changeWidget(draft, event.data.toolCallId, {});
     case 'permission.completed': {
       const outcome = event.data;
       const at = draft.items.findLastIndex((it) => it.kind === 'asked' && it.id === outcome.approvalId);
@@ -315,8 +321,10 @@ function changeTool(draft: Conversation, id: string, change: (tool: ToolCall) =>
   return at >= 0;
 }
 
+const newWidget: WidgetState = { server: '', changed: false, verdict: '', detail: '', news: 0 };
+
 function changeWidget(draft: Conversation, id: string, change: Partial<WidgetState>): boolean {
-  return changeTool(draft, id, ({ widget }) => ({ widget: { verdict: '', detail: '', tools: [], ...widget, ...change } }));
+  return changeTool(draft, id, ({ widget = newWidget }) => ({ widget: { ...widget, ...change, news: widget.news + 1 } }));
 }
 
 function endCompaction(

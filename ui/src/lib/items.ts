@@ -1,5 +1,5 @@
 // What a conversation is made of, as a reader sees it; no behaviour.
-import type { Approval, Completed, Picture, Step, WidgetTool } from './wire';
+import type { Approval, Completed, Picture, Step } from './wire';
 
 export interface Said {
   kind: 'said';
@@ -49,12 +49,15 @@ export interface ToolCall {
 }
 
 export interface WidgetState {
+  /** Whose it is, once it was shown. */
+  server: string;
+  /** Its page is another than the last time. */
+  changed: boolean;
   /** Why it does not work; empty while it does. */
   verdict: string;
   detail: string;
-  /** What it wants the model to know. */
-  context?: unknown;
-  tools: WidgetTool[];
+  /** Counts what has happened in it since. */
+  news: number;
 }
 
 /** Something the person was asked; what still waits is drawn from the inbox, not from here. */

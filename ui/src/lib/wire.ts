@@ -306,13 +306,16 @@ export type FrameNote =
   | { context: Record<string, unknown> }
   | { verdict: string; detail: string };
 
-/** A tool that a widget lends to agents while it is shown. */
-export interface WidgetTool {
-  name: string;
-  description: string;
-  callable: boolean;
-  /** What agents call it by. */
-  offered?: string;
+/** What became of the widget of a call. */
+export interface WidgetView {
+  /** Word for word what the model is told of it. */
+  context?: { version: number; text: string };
+  /** What it lends to agents while it is shown; without `offered` it cannot be called. */
+  tools: { name: string; description: string; offered: string | null }[];
+  /** What it wants to use of the browser. */
+  features: { feature: string; granted: boolean }[];
+  /** What it asked for. */
+  calls: { seq: number; method: string; outcome: string }[];
 }
 
 /** Where words were found in a session. */
@@ -407,9 +410,9 @@ export type KnownEvent =
         error?: { message: string };
       }
     >
-  | Happened<'widget.verdict', { toolCallId: string; verdict: string; detail?: string }>
-  | Happened<'widget.context', { toolCallId: string; version: number; context: unknown }>
-  | Happened<'widget.tools', { toolCallId: string; tools: WidgetTool[] }>
+  | Happened<'widget.shown', { toolCallId: string; server: string; changed: boolean }>
+  | Happened<'widget.verdict', { toolCallId: string; verdict: string; detail: string }>
+  | Happened<'widget.context' | 'widget.tools' | 'widget.call', { toolCallId: string }>
   | Happened<'permission.requested', { approval: Approval }>
   | Happened<'permission.completed', Completed>
   | Happened<'task.created' | 'task.updated', { task: Task }>

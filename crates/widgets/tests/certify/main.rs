@@ -1,7 +1,5 @@
 //! What is said of widgets that were seen, good and bad.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use std::{fs, path::PathBuf};
 
 use serde_json::{Value, json};
