@@ -207,6 +207,11 @@ impl Frames {
         Ok(Opened { id, ticket, nonce, site })
     }
 
+    /// Whoever lives behind a frame.
+    pub fn behind(&self, id: Uuid) -> Option<Arc<dyn Tenant>> {
+        self.table().get(&id).map(|frame| frame.tenant.clone())
+    }
+
     /// Whether there was such a frame.
     pub fn end(&self, id: Uuid) -> bool {
         self.table().remove(&id).is_some()
@@ -249,6 +254,15 @@ impl Frames {
 
     /// Takes in what a frame said, by way of the page that shows it.
     pub fn hear(&self, id: Uuid, connection: u64, message: Value) -> Result<(), HearError> {
+        self.take(id, connection, Said::Message(message))
+    }
+
+    /// Takes in what the page that shows a frame says of it.
+    pub fn note(&self, id: Uuid, connection: u64, note: Value) -> Result<(), HearError> {
+        self.take(id, connection, Said::Note(note))
+    }
+
+    fn take(&self, id: Uuid, connection: u64, said: Said) -> Result<(), HearError> {
         let now = self.clock.now();
         let mut table = self.table();
         let frame = table.get_mut(&id).ok_or(HearError::Gone)?;
@@ -260,13 +274,16 @@ impl Frames {
             return Err(if warned { HearError::StillTooFast } else { HearError::TooFast });
         }
         frame.used = now;
-        frame.said.try_send(Said::Message(message)).map_err(|_| HearError::Busy)
+        frame.said.try_send(said).map_err(|_| HearError::Busy)
     }
 
     /// A connection is over; whatever it showed may go when there is need.
     pub fn leave(&self, connection: u64) {
         for frame in self.table().values_mut() {
-            frame.holder.take_if(|holder| holder.connection == connection);
+            if frame.holder.take_if(|holder| holder.connection == connection).is_some() {
+                // Where so much waits that this does not fit, it is told when it is shown again.
+                frame.said.try_send(Said::Left).ok();
+            }
         }
     }
 

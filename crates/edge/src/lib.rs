@@ -27,6 +27,7 @@ mod shell;
 mod socket;
 mod v1;
 mod welcome;
+mod widgets;
 mod window;
 mod windows;
 
@@ -114,6 +115,7 @@ struct App {
     servers: Arc<dyn Servers>,
     clients: Clients,
     frames: Arc<Frames>,
+    widgets: Arc<widgets::live::Live>,
     access: Arc<Access>,
     closing: socket::Closing,
     phones: Phones,
@@ -174,6 +176,8 @@ impl Edge {
         let phones = Phones::new(host.ports.catalog.clone());
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
         let frames = Arc::new(Frames::new(host.clone(), settings.frame_origin.clone()));
+        let widgets = Arc::new(widgets::live::Live::default());
+        host.ports.tools.furnish(widgets::live::OnShelf(widgets.clone()));
         let disk = files::Disk::new(&host.ports.workspace, &settings.data_dir);
         let workspace = host.ports.workspace.clone();
         let shell = shell::Shell::new(settings.commands.clone(), workspace, &settings.data_dir);
@@ -186,6 +190,7 @@ impl Edge {
             servers,
             clients,
             frames,
+            widgets,
             access,
             closing,
             phones,
@@ -285,6 +290,7 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .routes(routes!(operate::log))
         .routes(routes!(frames::routes::offers, frames::routes::open))
         .routes(routes!(frames::routes::end))
+        .merge(widgets::routes::routes())
         .merge(cabinet::routes::routes())
         .merge(desktop::routes());
     let (router, openapi) = described.split_for_parts();

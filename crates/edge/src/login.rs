@@ -9,6 +9,7 @@ use axum::{
     response::{Html, IntoResponse as _, Response},
 };
 use http_body_util::{BodyExt as _, Limited};
+use kernel::update::SessionId;
 use serde_json::json;
 
 use crate::{
@@ -32,7 +33,9 @@ pub enum Reason {
 pub async fn visit(State(access): State<Arc<Access>>, request: Request) -> Response {
     match auth::query(request.uri(), "code") {
         Some(code) if access.codes.redeem(code, Purpose::Login, access.clock.now()) => {
-            enter(&access)
+            // Nothing else of an address is followed: it may have been made up.
+            let session = auth::query(request.uri(), "session").and_then(SessionId::parse);
+            enter(&access, session)
         }
         Some(_) => page(&Reason::UsedCode),
         None => page(&Reason::Asked),
@@ -47,7 +50,7 @@ pub async fn submit(State(access): State<Arc<Access>>, request: Request) -> Resp
     // Keys hold nothing that a form would escape.
     let key = body.strip_prefix(b"key=").and_then(|key| std::str::from_utf8(key).ok());
     match key {
-        Some(key) if access.keys.accepts(key) => enter(&access),
+        Some(key) if access.keys.accepts(key) => enter(&access, None),
         _ => page(&Reason::WrongKey),
     }
 }
@@ -62,15 +65,16 @@ pub async fn leave(State(access): State<Arc<Access>>) -> Response {
 
 /// A page that moves on, not a redirect: a strict cookie would not travel with a redirect that
 /// began on somebody else's site.
-fn enter(access: &Access) -> Response {
+fn enter(access: &Access, session: Option<SessionId>) -> Response {
     let cookie = match access.login_cookie() {
         Ok(Some(cookie)) => cookie,
         Ok(None) => return page(&Reason::WrongKey),
         Err(error) => return ApiError::internal(error.to_string()).into_response(),
     };
+    let place = session.map_or_else(|| "/".to_owned(), |session| format!("/?session={session}"));
     let html = format!(
-        "{HEAD}<meta http-equiv=\"refresh\" content=\"0;url=/\"><main><p>Welcome. <a \
-         href=\"/\">Go to Megaron</a></p></main>"
+        "{HEAD}<meta http-equiv=\"refresh\" content=\"0;url={place}\"><main><p>Welcome. <a \
+         href=\"{place}\">Go to Megaron</a></p></main>"
     );
     let mut response = Html(html).into_response();
     response.headers_mut().insert(header::SET_COOKIE, cookie);

@@ -97,7 +97,7 @@ fn show(frame: &Looked, host: &str, ticket: &str, Served { mime, bytes }: Served
         bytes
     };
     let own = format!("{host}/f/{ticket}/");
-    let policy = frame.site.face().policy(&own, &frame.ancestor);
+    let policy = frame.site.policy(&own, &frame.ancestor);
     let cache = frame.site.cache().to_owned();
     let headers = [(header::CONTENT_TYPE, mime), (header::CACHE_CONTROL, cache)];
     let mut answer = (headers, bytes).into_response();

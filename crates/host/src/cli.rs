@@ -6,6 +6,7 @@ mod driven;
 mod lenders;
 mod phone;
 mod schedules;
+mod widget;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
@@ -20,6 +21,7 @@ pub use driven::{DesktopAction, DesktopArgs};
 pub use lenders::{McpAction, McpAddArgs, McpArgs};
 pub use phone::{PairArgs, PhoneArgs};
 pub use schedules::{SchedulesAction, SchedulesArgs};
+pub use widget::{CertifyArgs, ReportFormat, Subject, WidgetArgs};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -64,6 +66,10 @@ pub enum Command {
     Open(OpenArgs),
     /// Let a hub see and drive this machine's desktop; list, add and forget devices
     Desktop(DesktopArgs),
+    /// Call a tool of any server, and open its widget in the page
+    Widget(WidgetArgs),
+    /// Look whether the widgets of a server are as hosts need them
+    Certify(CertifyArgs),
     /// List the models, try one, choose one, look for more
     Models(ModelsArgs),
     /// Print what was used, by model and by day, and how the budgets stand

@@ -6,6 +6,7 @@ mod asked;
 mod bridge;
 mod browser;
 mod cabinet;
+mod certify;
 mod cli;
 mod clock;
 mod config;
@@ -31,6 +32,7 @@ mod stops;
 mod usage;
 mod vault;
 mod welcome;
+mod widget;
 mod wire;
 
 use std::{process::ExitCode, time::Duration};
@@ -67,6 +69,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Key(args) => wait_for(key::run(args)),
         Command::Pair(args) => wait_for(pair::run(args)),
         Command::Phone(args) => wait_for(phone::run(args)),
+        Command::Widget(args) => wait_for(widget::run(args)),
+        Command::Certify(args) => wait_for(certify::run(args)),
         Command::Models(args) => wait_for(minds::run(args)),
         Command::Usage(args) => wait_for(usage::run(args)),
         Command::Import(args) => wait_for(import::run(args)),

@@ -455,6 +455,16 @@ pub async fn probe(data_dir: &Path, name: &str, table: &Lender) -> anyhow::Resul
     probed.map_err(anyhow::Error::msg)
 }
 
+/// What a server of tools has, seen from outside any house.
+pub use mcp::client::{Survey, SurveyedTool};
+
+pub async fn survey(data_dir: &Path, name: &str, table: &Lender) -> anyhow::Result<Survey> {
+    models::choose_tls();
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let survey = Survey::begin(name, lender(name, table)?, clock, data_dir).await;
+    survey.map_err(anyhow::Error::msg)
+}
+
 /// The servers in another program's list, and what is wrong with the others.
 pub fn import(text: &str) -> anyhow::Result<(BTreeMap<String, Lender>, Vec<String>)> {
     let (servers, problems) = mcp::client::import(text).map_err(anyhow::Error::msg)?;

@@ -194,6 +194,9 @@ impl Desk {
             Command::NoteDesktop { fact, reply } => {
                 reply.send(self.record(vec![Fact::Desktop(Box::new(fact))]).await).ok();
             }
+            Command::NoteWidgets { facts, reply } => {
+                reply.send(self.note_widgets(facts).await).ok();
+            }
             Command::Tell(signal) => self.pass_on(signal),
             Command::Follow { reply } => {
                 let draft = (!self.draft.is_empty()).then(|| self.draft.clone());
@@ -399,6 +402,8 @@ impl Desk {
             | Signal::Progress { .. }
             | Signal::Retrying { .. }
             | Signal::App(_)
+            | Signal::WidgetTools { .. }
+            | Signal::Writing { .. }
             | Signal::NearBudget(_)
             | Signal::ReloadWanted
             | Signal::Unrecorded { .. } => (),

@@ -115,6 +115,7 @@ pub fn used(fact: &Fact) -> Option<(&str, Usage)> {
         | Fact::WindowClosed { .. }
         | Fact::App(_)
         | Fact::Desktop(_)
+        | Fact::Widget(_)
         | Fact::Observed
         | Fact::Queued(_)
         | Fact::Unqueued { .. }

@@ -40,6 +40,8 @@ pub mod tokens;
 pub mod toolbox;
 mod turn;
 pub mod update;
+pub mod views;
 pub mod visit;
 pub mod web;
+pub mod widget;
 pub mod windows;

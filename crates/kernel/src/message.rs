@@ -63,6 +63,11 @@ pub enum Origin {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         window: Option<String>,
     },
+    /// A widget beside a result, with the person's leave.
+    Widget {
+        server: String,
+        tool: String,
+    },
 }
 
 /// What a run of a schedule is to be like. Only the house itself sends one on its way.
@@ -82,14 +87,18 @@ impl Origin {
     pub fn errand(&self) -> Option<(&str, Errand)> {
         match self {
             Self::Schedule { slug, errand } => errand.map(|errand| (slug.as_str(), errand)),
-            Self::User | Self::Applet { .. } | Self::Agent { .. } | Self::App { .. } => None,
+            Self::User
+            | Self::Applet { .. }
+            | Self::Agent { .. }
+            | Self::App { .. }
+            | Self::Widget { .. } => None,
         }
     }
 
     /// Whether nobody waits at a screen for the answer.
     pub fn is_unattended(&self) -> bool {
         match self {
-            Self::User | Self::Applet { .. } | Self::App { .. } => false,
+            Self::User | Self::Applet { .. } | Self::App { .. } | Self::Widget { .. } => false,
             Self::Agent { .. } | Self::Schedule { .. } => true,
         }
     }

@@ -110,10 +110,12 @@ pub enum Shelf {
     Desktops,
     /// What was recorded on desktops, to be done again.
     Trajectories,
+    /// Pages of widgets, by what is in them.
+    Widgets,
 }
 
 impl Shelf {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Preferences,
         Self::Clients,
         Self::AppletState,
@@ -126,6 +128,7 @@ impl Shelf {
         Self::Devices,
         Self::Desktops,
         Self::Trajectories,
+        Self::Widgets,
     ];
 
     pub fn name(self) -> &'static str {
@@ -142,6 +145,7 @@ impl Shelf {
             Self::Devices => "devices",
             Self::Desktops => "desktops",
             Self::Trajectories => "trajectories",
+            Self::Widgets => "widgets",
         }
     }
 }

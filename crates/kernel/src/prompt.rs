@@ -13,6 +13,10 @@ use crate::{
         Answer, Attachment, Compaction, Entry, Fact, Message, Origin, Output, Seq, SessionId,
         ToolRequest, Trace,
     },
+    views::{
+        Newest,
+        fact::{WidgetFact, not_shown},
+    },
 };
 
 /// How much of a tool's result a model is shown; the rest it can ask for.
@@ -71,6 +75,7 @@ impl Part {
                 Some(Self::Result { output: capped(&call, output), call })
             }
             Fact::App(fact) => informed(*fact),
+            Fact::Widget(fact) => of_widget(*fact),
             Fact::Opened { .. }
             | Fact::Renamed { .. }
             | Fact::EnvHinted { .. }
@@ -127,6 +132,7 @@ pub fn marked(message: &Message) -> String {
         Origin::Schedule { slug, .. } => format!("[scheduler:{slug}] {text}"),
         Origin::App { id, window: None } => format!("[app:{id}] {text}"),
         Origin::App { id, window: Some(window) } => from_app(id, window, text),
+        Origin::Widget { server, tool } => format!("[widget:{tool} of {server}] {text}"),
     }
 }
 
@@ -147,6 +153,22 @@ fn informed(fact: AppFact) -> Option<Part> {
         None => content,
     };
     let text = from_app(app_id.as_deref().unwrap_or(&window), &window, &content);
+    Some(Part::User { text, images: Vec::new() })
+}
+
+/// What a widget wants to be known, and one that is not there.
+fn of_widget(fact: WidgetFact) -> Option<Part> {
+    let text = match fact {
+        WidgetFact::Remembered(memory) => memory.told(),
+        WidgetFact::Judged { verdict, detail, told: false, .. } if verdict != "ok" => {
+            not_shown(&verdict, &detail)
+        }
+        WidgetFact::Judged { .. }
+        | WidgetFact::Shown(_)
+        | WidgetFact::Asked { .. }
+        | WidgetFact::Answered(_)
+        | WidgetFact::Logged { .. } => return None,
+    };
     Some(Part::User { text, images: Vec::new() })
 }
 
@@ -172,10 +194,14 @@ pub async fn recall(
     let (mut parts, mut size, mut whole) = (Vec::new(), 0, true);
     let answering = state.turn.as_ref().map_or(Seq(0), |turn| turn.said);
     let summed_up = state.summed_up.map_or(Seq(0), |summed_up| summed_up.upto);
+    let mut newest = Newest::default();
     let mut back = Back::from(log, session, state.last.next());
     while let Some(Entry { seq, fact, .. }) = back.next().await? {
         if seq <= summed_up {
             break;
+        }
+        if !newest.counts(&fact) {
+            continue;
         }
         let Some(part) = Part::of(fact) else { continue };
         size += tokens::of_part(&part);

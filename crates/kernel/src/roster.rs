@@ -12,6 +12,7 @@ use uuid::Uuid;
 use crate::{
     state::State,
     update::{Entry, Fact, Seq, SessionId},
+    views::writing::Writing,
 };
 
 /// How much news a listener may miss before it must look at the whole list again.
@@ -75,6 +76,8 @@ pub enum Change {
 pub struct Roster {
     inner: Mutex<Inner>,
     news: broadcast::Sender<News>,
+    /// What models are writing just now.
+    pub writing: Writing,
 }
 
 #[derive(Default)]
@@ -91,7 +94,8 @@ impl Roster {
             sessions.into_iter().map(|(id, state)| (id, Arc::new(state))).collect();
         let unobserved = sessions.values().filter(|state| state.unobserved).count();
         let inner = Mutex::new(Inner { sessions, unobserved, settled: VecDeque::new() });
-        Self { inner, news: broadcast::Sender::new(NEWS_DEPTH) }
+        let (news, writing) = (broadcast::Sender::new(NEWS_DEPTH), Writing::default());
+        Self { inner, news, writing }
     }
 
     pub fn get(&self, session: SessionId) -> Option<Arc<State>> {

@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 
 use futures::future::BoxFuture;
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::ports::StoreError;
+use crate::{
+    ports::StoreError,
+    toolbox::Audience,
+    widget::{NoWidget, WidgetPage},
+};
 
 pub type Changing<'a, T> = BoxFuture<'a, Result<T, ServerError>>;
 
@@ -36,6 +40,37 @@ pub trait Servers: Send + Sync {
 
     /// A browser came back from signing in, with this query. Says for which server.
     fn signed_in(&self, query: String) -> Changing<'_, String>;
+
+    /// The widget that shows the results of a tool, by the name its server gave that. Asked for anew
+    /// each time.
+    fn widget(&self, server: String, tool: String) -> BoxFuture<'_, Result<WidgetPage, NoWidget>> {
+        drop(tool);
+        Box::pin(async { Err(NoWidget::NoServer(server)) })
+    }
+
+    /// Asks a server for its resources, in the words of its own protocol: `resources/read`,
+    /// `resources/list` or `resources/templates/list`.
+    fn resources(
+        &self,
+        server: String,
+        method: &'static str,
+        params: Map<String, Value>,
+    ) -> BoxFuture<'_, Result<Value, AskError>> {
+        let _ = (method, params);
+        Box::pin(
+            async move { Err(AskError::Unreachable(format!("no server is named `{server}`"))) },
+        )
+    }
+}
+
+/// Why a server gave no answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum AskError {
+    #[error("{0}")]
+    Unreachable(String),
+    /// It answered that it would not.
+    #[error("{message}")]
+    Refused { code: i64, message: String, data: Option<Value> },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -100,6 +135,9 @@ pub struct ServerTool {
     pub offered: Option<String>,
     pub description: String,
     pub enabled: bool,
+    /// Where the widget is that shows its results.
+    pub widget: Option<String>,
+    pub audience: Audience,
     /// What is wrong with it.
     pub warning: Option<String>,
 }

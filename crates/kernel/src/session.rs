@@ -17,6 +17,7 @@ use crate::{
     update::{
         Amendment, Command, Entry, Fact, Message, Output, Seq, SessionId, Signal, Usage, WhenBusy,
     },
+    views::fact::WidgetFact,
     windows::{By, Pane, WindowError, Windows, Wish},
 };
 
@@ -169,6 +170,15 @@ impl Session {
     /// Keeps on record what happened on a desktop.
     pub async fn note_desktop(&self, fact: DesktopFact) -> Result<Result<(), StoreError>, Closed> {
         let answer = self.ask(|reply| Command::NoteDesktop { fact, reply }).await?;
+        Ok(answer.unwrap_or_else(|| Err(lost())))
+    }
+
+    /// Keeps on record what happened in or around a widget; says where the last of it is.
+    pub async fn note_widgets(
+        &self,
+        facts: Vec<WidgetFact>,
+    ) -> Result<Result<Seq, StoreError>, Closed> {
+        let answer = self.ask(|reply| Command::NoteWidgets { facts, reply }).await?;
         Ok(answer.unwrap_or_else(|| Err(lost())))
     }
 

@@ -255,7 +255,8 @@ impl State {
             | Fact::Embedded(_)
             | Fact::WindowChanged { .. }
             | Fact::App(_)
-            | Fact::Desktop(_) => (),
+            | Fact::Desktop(_)
+            | Fact::Widget(_) => (),
             Fact::Rewound { filled, summed_up, anew, .. } => {
                 self.filled = *filled;
                 self.summed_up = *summed_up;

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     fmt,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use futures::{
@@ -19,6 +19,7 @@ use crate::{
     approvals::{Approvals, Mode},
     session::Session,
     update::SessionId,
+    widget::Widget,
 };
 
 /// Something that can be called by name.
@@ -39,6 +40,16 @@ pub trait Tool: Send + Sync {
     /// The MCP server that offers it, if it is not our own.
     fn server(&self) -> Option<&str> {
         None
+    }
+
+    /// The widget that shows its results, if it has one.
+    fn widget(&self) -> Option<Widget> {
+        None
+    }
+
+    /// Whom its server made it for.
+    fn audience(&self) -> Audience {
+        Audience::default()
     }
 
     /// How much harm any call could do, where that is known before there is one.
@@ -63,12 +74,30 @@ pub trait Tool: Send + Sync {
     }
 }
 
+/// Who is meant to call a tool. The person may call any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Audience {
+    pub models: bool,
+    pub widgets: bool,
+}
+
+impl Default for Audience {
+    fn default() -> Self {
+        Self { models: true, widgets: true }
+    }
+}
+
 /// Tools that are there in one session and not in another, and come and go.
 pub trait Shelf: Send + Sync {
     /// Changes what a model may call in a session to what is there now.
     fn arrange(&self, session: SessionId, specs: &mut Vec<ToolSpec>);
 
     fn find(&self, session: SessionId, name: &str) -> Option<Arc<dyn Tool>>;
+
+    /// What programs elsewhere may call, and in which session each is.
+    fn lent(&self) -> Vec<(SessionId, ToolSpec)> {
+        Vec::new()
+    }
 }
 
 /// What a model is told about a tool.
@@ -253,7 +282,7 @@ pub struct Toolbox {
     tools: Mutex<Arc<Tools>>,
     /// Counts changes.
     edition: watch::Sender<u64>,
-    shelf: OnceLock<Arc<dyn Shelf>>,
+    shelves: Mutex<Vec<Arc<dyn Shelf>>>,
 }
 
 impl Toolbox {
@@ -264,10 +293,23 @@ impl Toolbox {
         });
     }
 
-    /// From now on sessions have these tools besides. Only the first counts.
+    /// From now on sessions have these tools besides. What was there first comes first.
     pub fn furnish(&self, shelf: impl Shelf + 'static) {
-        // A second one would be a mistake in how the house is built, and changes nothing.
-        self.shelf.set(Arc::new(shelf)).ok();
+        self.shelves.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(shelf));
+    }
+
+    fn shelves(&self) -> Vec<Arc<dyn Shelf>> {
+        self.shelves.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What is on a shelf has changed.
+    pub fn rearranged(&self) {
+        self.edition.send_modify(|edition| *edition += 1);
+    }
+
+    /// What of single sessions programs elsewhere may call.
+    pub fn lent(&self) -> Vec<(SessionId, ToolSpec)> {
+        self.shelves().iter().flat_map(|shelf| shelf.lent()).collect()
     }
 
     /// Takes out a tool of our own that is of no use any more.
@@ -317,7 +359,7 @@ impl Toolbox {
     /// What the model of a session may call now.
     pub fn specs_in(&self, session: SessionId) -> Vec<ToolSpec> {
         let mut specs = self.specs(&Caller::Model);
-        if let Some(shelf) = self.shelf.get() {
+        for shelf in self.shelves() {
             shelf.arrange(session, &mut specs);
         }
         specs
@@ -325,6 +367,11 @@ impl Toolbox {
 
     pub fn risk(&self, name: &str) -> Option<Risk> {
         self.tools().get(name).and_then(|tool| tool.risk())
+    }
+
+    /// Whether what a tool gives back is shown in a widget.
+    pub fn has_widget(&self, name: &str) -> bool {
+        self.tools().get(name).is_some_and(|tool| tool.widget().is_some())
     }
 
     pub fn title(&self, session: SessionId, name: &str, args: &Value) -> String {
@@ -378,7 +425,7 @@ impl Toolbox {
     /// A tool that is there for all comes before one of a session.
     fn find(&self, session: SessionId, name: &str) -> Option<Arc<dyn Tool>> {
         let of_all = self.tools().get(name).cloned();
-        of_all.or_else(|| self.shelf.get()?.find(session, name))
+        of_all.or_else(|| self.shelves().iter().find_map(|shelf| shelf.find(session, name)))
     }
 
     fn tools(&self) -> Arc<Tools> {
@@ -408,6 +455,11 @@ pub struct Permit {
 const REHEARSED: &str = "This is a rehearsal: nothing was done. Go on as if it had worked.";
 
 impl Permit {
+    /// What will show the result, if anything.
+    pub(crate) fn widget(&self) -> Option<Widget> {
+        self.tool.widget().filter(|_| !self.rehearsed)
+    }
+
     pub async fn run(self) -> Result<Reply, ToolError> {
         if self.rehearsed {
             return Ok(REHEARSED.to_owned().into());
@@ -418,8 +470,9 @@ impl Permit {
 
 fn may_call(caller: &Caller, tool: &dyn Tool) -> bool {
     match caller {
-        Caller::Model | Caller::Owner | Caller::Client | Caller::Agent { .. } => true,
-        Caller::Widget { server } => tool.server() == Some(server),
+        Caller::Owner => true,
+        Caller::Model | Caller::Client | Caller::Agent { .. } => tool.audience().models,
+        Caller::Widget { server } => tool.server() == Some(server) && tool.audience().widgets,
         Caller::Applet { .. } | Caller::App { .. } => false,
     }
 }

@@ -18,6 +18,7 @@ use crate::{
     state::{State, SummedUp},
     tokens,
     update::{Answer, Compaction, Fact, Failure, Seq, Signal, ToolRequest, Trace, Usage},
+    views::writing::Pen,
 };
 
 /// What a turn tells its session.
@@ -308,6 +309,7 @@ impl Turn {
     ) -> Result<Result<(), ModelError>, TurnError> {
         let mut pieces = model.stream(prompt);
         let (step, wasted) = (answer.step, answer.usage);
+        let _pen = Pen { writing: &self.roster.writing, session: self.session.id(), step };
         while let Some(piece) = pieces.next().await {
             match piece {
                 Err(error) => return Ok(Err(error)),
@@ -322,6 +324,13 @@ impl Turn {
                     self.signal(Signal::Reasoning { step, delta, size }).await?;
                 }
                 Ok(Piece::Calling { index, name, args }) => {
+                    let place = (self.session.id(), step, index);
+                    let shown = self.ports.tools.has_widget(&name);
+                    let first = shown && self.roster.writing.add(place, &name, &args);
+                    if first {
+                        let name = name.clone();
+                        self.signal(Signal::Writing { step, index, name }).await?;
+                    }
                     self.signal(Signal::Calling { step, index, name, args }).await?;
                 }
                 Ok(Piece::Call { mut id, name, args }) => {

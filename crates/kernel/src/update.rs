@@ -19,6 +19,7 @@ use crate::{
     session::{Receipt, SayError},
     state::SummedUp,
     tasks::{Close, Plan, Task},
+    views::fact::WidgetFact,
     windows::{By, Pane, Window, WindowChange, WindowError, Windows, Wish},
 };
 
@@ -103,6 +104,8 @@ pub enum Command {
     NoteApps { facts: Vec<AppFact>, reply: oneshot::Sender<Result<Seq, StoreError>> },
     /// Keep on record what happened on a desktop.
     NoteDesktop { fact: DesktopFact, reply: oneshot::Sender<Result<(), StoreError>> },
+    /// Keep on record what happened in or around a widget; the reply says where.
+    NoteWidgets { facts: Vec<WidgetFact>, reply: oneshot::Sender<Result<Seq, StoreError>> },
     /// Pass this on to whoever is listening.
     Tell(Signal),
     /// Start listening. Answered by the session itself, so that backlog and live feed meet
@@ -256,6 +259,8 @@ pub enum Fact {
     App(Box<AppFact>),
     /// Something happened on a desktop that the session drives.
     Desktop(Box<DesktopFact>),
+    /// Something happened in or around a widget.
+    Widget(Box<WidgetFact>),
     /// Everything from `before` up to this was taken back. The log keeps it, and no model is shown
     /// it any more.
     Rewound {
@@ -361,6 +366,16 @@ pub enum Signal {
         attempt: u32,
         attempts: u32,
         wait: Duration,
+    },
+    /// The tools that a widget defines are others than before.
+    WidgetTools {
+        call: String,
+    },
+    /// The model began to write a call whose result is shown in a widget.
+    Writing {
+        step: Seq,
+        index: usize,
+        name: String,
     },
     /// What is heard of an app and not kept.
     App(Arc<News>),

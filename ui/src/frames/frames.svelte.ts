@@ -6,6 +6,7 @@ import { Desk } from './desk.svelte';
 import * as layouts from './layout';
 import type { Arrangement, Layout, Pane } from './layout';
 import type { Relay } from './relay';
+import { Shows } from './shows.svelte';
 
 /** So narrow that windows and conversation take turns. */
 const NARROW = '(max-width: 64rem)';
@@ -21,6 +22,9 @@ export class Frames {
   wanted = $state(0);
   /** What the server knows of the windows of the session. */
   readonly desk: Desk;
+  readonly shows = new Shows();
+  /** The call whose widget covers everything, and makes room for what the person is asked. */
+  large = $state('');
   private known = $derived(this.layout.panes.filter((it) => it.kind !== 'window' || this.desk.windows.has(it.id)));
   beside = $derived(this.known.filter((it) => it.place === 'beside'));
   /** Those within the conversation. */
@@ -236,10 +240,10 @@ export class Frames {
     return layouts.titled(this.layout, pane, offer?.title ?? pane.id);
   }
 
-  ticket(pane: Pane): Promise<FrameTicket> {
+  /** @param params what a widget is told of its surroundings */
+  ticket(pane: Pane, params?: Record<string, string>): Promise<FrameTicket> {
     const fresh = this.fresh.delete(pane.key);
-    const more = pane.kind === 'applet' ? { params: pane.params ?? {}, keepState: !fresh } : {};
-    return api.openFrame(pane.kind, pane.id, this.session, more);
+    return api.openFrame(pane.kind, pane.id, this.session, params ? { params } : about(pane, !fresh));
   }
 
   /** Whether the server takes back what it gave for this window before it was started anew. */
@@ -271,4 +275,10 @@ export class Frames {
 
 function placeOf({ id, params }: Pane): AppletPlace {
   return { slug: id, params: params ?? {} };
+}
+
+/** What the server is told with the wish for a frame. */
+function about(pane: Pane, keepState: boolean): object {
+  if (pane.kind === 'applet') return { params: pane.params ?? {}, keepState };
+  return {};
 }

@@ -1,7 +1,7 @@
 // Which windows a session has and how they are arranged: plain data, and where it is kept.
 
 export type Arrangement = 'tabs' | 'tiles';
-export type FrameKind = 'app' | 'applet' | 'window';
+export type FrameKind = 'app' | 'applet' | 'window' | 'widget';
 
 export interface Pane {
   /** Grows with every window, so that the order of opening is the order of keys. */

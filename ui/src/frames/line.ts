@@ -18,6 +18,8 @@ export interface Ends {
   steered?(params: Record<string, string>, mode: 'push' | 'replace'): void;
   /** It leads to a place in the page. @param away whether the document itself has gone there */
   leads?(search: string, away: boolean): void;
+  /** Something went wrong within the document. */
+  broke?(verdict: string, detail: string): void;
   /** What apps say to whoever asks them something. */
   app?: AppEnd | undefined;
 }
@@ -32,6 +34,9 @@ export interface AppEnd {
 
 /** Our own script says so in every frame; only windows are in anybody's hands. */
 const TOUCHES: ReadonlySet<string> = new Set(['yaar:app-touched', 'yaar:app-hand-back']);
+
+/** So much of what went wrong is told, in letters. */
+const FAULT = 300;
 
 /** Before its word; with it; after it went elsewhere; after it was put out. */
 export type LineState = 'loading' | 'ready' | 'strayed' | 'flooding';
@@ -68,6 +73,7 @@ export class Line {
     if (this.state !== 'ready') return;
     if (kind === 'megaron:leaving') this.known = false;
     if (kind === 'megaron:size') return this.size((message as { height?: unknown }).height);
+    if (kind === 'megaron:fault') return this.broke(message as { verdict?: unknown; detail?: unknown });
     if (kind === 'megaron:params') return this.steered(message as { params?: unknown; mode?: unknown });
     if (kind.startsWith('megaron:')) return;
     // Between one document and the next nobody is known.
@@ -133,6 +139,11 @@ export class Line {
   /** The person went elsewhere in the page. */
   steer(params: Record<string, string>) {
     if (this.state === 'ready') this.ends.post({ type: 'megaron:params', params });
+  }
+
+  private broke({ verdict, detail }: { verdict?: unknown; detail?: unknown }) {
+    if (!this.known || typeof verdict !== 'string' || typeof detail !== 'string') return;
+    this.ends.broke?.(verdict, detail.slice(0, FAULT));
   }
 
   private size(height: unknown) {

@@ -85,3 +85,20 @@ test('there is an end to what waits', () => {
   for (let count = 0; count < 201; count += 1) relay.pass('a', `${count}`);
   expect(one.heard).toEqual([{ error: 'the server cannot be reached, and no more messages fit in between' }]);
 });
+
+test('wishes of a frame reach whoever shows it, and notes the server, in the order of all that is said', () => {
+  const { world, relay } = begin();
+  const wishes: unknown[] = [];
+  relay.hold('a', { ...listener(), wished: (wish) => void wishes.push(wish) });
+  relay.hold('b', listener());
+  relay.pass('a', '"first"');
+  relay.note('a', { context: { theme: 'dark' } });
+  relay.note('of nobody', { done: 1, ok: true });
+  const wish = { id: 1, kind: 'open-link', url: 'https://a.example/' } as const;
+  relay.heard({ type: 'frameWish', frameId: 'a', wish });
+  relay.heard({ type: 'frameWish', frameId: 'b', wish });
+  expect(wishes).toEqual([wish]);
+  relay.heard({ type: 'frameHeld', frameId: 'a' });
+  const note = { type: 'frameNote', frameId: 'a', note: { context: { theme: 'dark' } } };
+  expect(world.sent).toEqual([hold('a'), hold('b'), message('a', 'first'), note]);
+});

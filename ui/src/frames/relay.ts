@@ -1,11 +1,13 @@
 // Carries what frames and the server say to each other over the page's one socket; understands none of it.
-import type { FrameWord } from '../lib/wire';
+import type { FrameNote, FrameWish, FrameWord } from '../lib/wire';
 
 export interface Listening {
   told(message: unknown): void;
   complained(error: string): void;
   /** The server has let the frame go; another must be asked for. */
   gone(): void;
+  /** It wants something of the page around it. */
+  wished?(wish: FrameWish): void;
 }
 
 interface Held {
@@ -44,7 +46,16 @@ export class Relay {
   pass(frameId: string, text: string) {
     const frame = this.frames.get(frameId);
     if (!frame) return;
-    const line = `{"type":"frameMessage","frameId":${JSON.stringify(frameId)},"message":${text}}`;
+    this.put(frame, `{"type":"frameMessage","frameId":${JSON.stringify(frameId)},"message":${text}}`);
+  }
+
+  /** Tells the server of something around the frame. */
+  note(frameId: string, note: FrameNote) {
+    const frame = this.frames.get(frameId);
+    if (frame) this.put(frame, JSON.stringify({ type: 'frameNote', frameId, note }));
+  }
+
+  private put(frame: Held, line: string) {
     if (frame.held && this.send(line)) return;
     if (frame.waiting.length < WAITING) frame.waiting.push(line);
     else frame.listener.complained('the server cannot be reached, and no more messages fit in between');
@@ -54,6 +65,7 @@ export class Relay {
     const frame = this.frames.get(word.frameId);
     if (!frame) return;
     if (word.type === 'frameMessage') frame.listener.told(word.message);
+    if (word.type === 'frameWish') frame.listener.wished?.(word.wish);
     if (word.type === 'frameError') frame.listener.complained(word.error);
     // Something was lost on the way; holding it again makes the server tell everything anew.
     if (word.type === 'frameLost') this.ask(word.frameId);

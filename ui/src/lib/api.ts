@@ -23,6 +23,7 @@ import type {
   ToolServer,
   Verdict,
   WelcomeAnswer,
+  WidgetView,
   WindowEvent,
 } from './wire';
 import { words } from './words';
@@ -143,6 +144,21 @@ export function asData(file: Blob): Promise<string> {
 /** What can be opened in a frame. */
 export async function frameOffers(): Promise<FrameOffer[]> {
   return (await ask<{ offers: FrameOffer[] }>('GET', '/api/frames')).offers;
+}
+
+/** The tools whose results are shown in widgets, by the names they have here. */
+export async function widgets(): Promise<string[]> {
+  const { widgets } = await ask<{ widgets: { tool: string }[] }>('GET', '/api/widgets');
+  return widgets.map(({ tool }) => tool);
+}
+
+export function widgetView(sessionId: string, call: string): Promise<WidgetView> {
+  return ask('GET', `/api/sessions/${encodeURIComponent(sessionId)}/widgets/${encodeURIComponent(call)}`);
+}
+
+/** Lets the widgets of a server use a feature of the browser, until that is taken back. */
+export function allowFeature(server: string, feature: string): Promise<unknown> {
+  return ask('POST', '/api/widgets/features', { server, feature });
 }
 
 export function openFrame(kind: string, id: string, sessionId: string, more: object = {}): Promise<FrameTicket> {

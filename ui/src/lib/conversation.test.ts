@@ -483,3 +483,20 @@ test('a message that the server took is gone when nothing runs any more, whether
   expect(told(posting)).toEqual(['taken: hi']);
   expect(told(settled(posting))).toEqual([]);
 });
+
+test('what becomes of the widget of a call is told of the call, also where that is in an earlier part', () => {
+  const begun = fold(empty, [said('go'), toolStart('c', 'show')]);
+  const events = [
+    happened('widget.shown', { toolCallId: 'c', server: 'clock', changed: true }),
+    happened('widget.verdict', { toolCallId: 'c', verdict: 'csp-blocked', detail: 'connect-src https://x.example' }),
+    happened('widget.tools', { toolCallId: 'c' }),
+  ];
+  const widget = ({ items }: Conversation) => items.flatMap((it) => (it.kind === 'tool' ? [it.widget] : []));
+  const blocked = { verdict: 'csp-blocked', detail: 'connect-src https://x.example' };
+  const expected = [{ server: 'clock', changed: true, ...blocked, news: 3 }];
+  expect(widget(fold(begun, events))).toEqual(expected);
+  const later = fold(empty, events);
+  expect(widget(tied(begun, later.loose))).toEqual(expected);
+  const well = fold(begun, [...events, happened('widget.verdict', { toolCallId: 'c', verdict: 'ok', detail: '' })]);
+  expect(widget(well)).toEqual([{ server: 'clock', changed: true, verdict: '', detail: '', news: 4 }]);
+});

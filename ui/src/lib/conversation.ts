@@ -1,7 +1,7 @@
 // What a session's events add up to for a reader: a pure fold that knows nothing of sockets or components.
 import { isDiff } from './diff';
 import { failed } from './explain';
-import type { Answer, Asked, Compaction, Item, Plan, Said, Speaker, Thought, ToolCall } from './items';
+import type { Answer, Asked, Compaction, Item, Plan, Said, Speaker, Thought, ToolCall, WidgetState } from './items';
 import type { Approval, KnownEvent, NumberedEvent, SessionEvent } from './wire';
 import { words } from './words';
 
@@ -178,6 +178,11 @@ function apply(draft: Conversation, event: KnownEvent) {
     }
     case 'tool.execution_complete':
     case 'permission.completed':
+    case 'widget.shown':
+    case 'widget.verdict':
+    case 'widget.context':
+    case 'widget.tools':
+    case 'widget.call':
     case 'task.updated':
     case 'task.completed':
       finish(draft, event);
@@ -242,6 +247,18 @@ function finished(draft: Conversation, event: KnownEvent): boolean {
         until: moment(event.timestamp),
       }));
     }
+    case 'widget.shown': {
+      const { toolCallId, server, changed } = event.data;
+      return changeWidget(draft, toolCallId, { server, changed });
+    }
+    case 'widget.verdict': {
+      const { toolCallId, verdict, detail } = event.data;
+      return changeWidget(draft, toolCallId, verdict === 'ok' ? { verdict: '', detail: '' } : { verdict, detail });
+    }
+    case 'widget.context':
+    case 'widget.tools':
+    case 'widget.call':
+      return changeWidget(draft, event.data.toolCallId, {});
     case 'permission.completed': {
       const outcome = event.data;
       const at = draft.items.findLastIndex((it) => it.kind === 'asked' && it.id === outcome.approvalId);
@@ -302,6 +319,12 @@ function changeTool(draft: Conversation, id: string, change: (tool: ToolCall) =>
   const tool = draft.items[at];
   if (tool?.kind === 'tool') draft.items[at] = { ...tool, ...change(tool) };
   return at >= 0;
+}
+
+const newWidget: WidgetState = { server: '', changed: false, verdict: '', detail: '', news: 0 };
+
+function changeWidget(draft: Conversation, id: string, change: Partial<WidgetState>): boolean {
+  return changeTool(draft, id, ({ widget = newWidget }) => ({ widget: { ...widget, ...change, news: widget.news + 1 } }));
 }
 
 function endCompaction(

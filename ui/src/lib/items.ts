@@ -44,6 +44,20 @@ export interface ToolCall {
   /** When it began and ended, in milliseconds since 1970; null where that was not said. */
   since: number | null;
   until: number | null;
+  /** What became of the widget that shows it, if one does. */
+  widget?: WidgetState;
+}
+
+export interface WidgetState {
+  /** Whose it is, once it was shown. */
+  server: string;
+  /** Its page is another than the last time. */
+  changed: boolean;
+  /** Why it does not work; empty while it does. */
+  verdict: string;
+  detail: string;
+  /** Counts what has happened in it since. */
+  news: number;
 }
 
 /** Something the person was asked; what still waits is drawn from the inbox, not from here. */

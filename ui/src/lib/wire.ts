@@ -289,7 +289,36 @@ export type GlobalEvent =
 export type FrameWord =
   | { type: 'frameMessage'; frameId: string; message: unknown }
   | { type: 'frameError'; frameId: string; error: string }
+  | { type: 'frameWish'; frameId: string; wish: FrameWish }
   | { type: 'frameHeld' | 'frameGone' | 'frameLost'; frameId: string };
+
+export type DisplayMode = 'inline' | 'fullscreen' | 'pip';
+
+/** What a widget wants of the page; consent has been asked for already. */
+export type FrameWish =
+  | { id: number; kind: 'open-link'; url: string }
+  | { id: number; kind: 'download'; files: { name: string; mimeType: string; base64: string }[] }
+  | { id: number; kind: 'display-mode'; mode: DisplayMode }
+  | { id: number; kind: 'close'; reason?: string }
+  | { kind: 'size'; width?: number; height?: number; aspectRatio?: number };
+
+/** What a widget is told through the server: how a wish went, what is different around it, why it does not work. */
+export type FrameNote =
+  | { done: number; ok: boolean; mode?: DisplayMode }
+  | { context: Record<string, unknown> }
+  | { verdict: string; detail: string };
+
+/** What became of the widget of a call. */
+export interface WidgetView {
+  /** Word for word what the model is told of it. */
+  context?: { version: number; text: string };
+  /** What it lends to agents while it is shown; without `offered` it cannot be called. */
+  tools: { name: string; description: string; offered: string | null }[];
+  /** What it wants to use of the browser. */
+  features: { feature: string; granted: boolean }[];
+  /** What it asked for. */
+  calls: { seq: number; method: string; outcome: string }[];
+}
 
 /** Where words were found in a session. */
 export interface Finding {
@@ -383,6 +412,9 @@ export type KnownEvent =
         error?: { message: string };
       }
     >
+  | Happened<'widget.shown', { toolCallId: string; server: string; changed: boolean }>
+  | Happened<'widget.verdict', { toolCallId: string; verdict: string; detail: string }>
+  | Happened<'widget.context' | 'widget.tools' | 'widget.call', { toolCallId: string }>
   | Happened<'permission.requested', { approval: Approval }>
   | Happened<'permission.completed', Completed>
   | Happened<'task.created' | 'task.updated', { task: Task }>

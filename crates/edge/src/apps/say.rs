@@ -176,6 +176,7 @@ impl Teller {
             | Fact::WindowClosed { .. }
             | Fact::App(_)
             | Fact::Desktop(_)
+            | Fact::Widget(_)
             | Fact::Rewound { .. } => (),
         }
     }
@@ -244,6 +245,8 @@ impl Teller {
             | Signal::Printed { .. }
             | Signal::Retrying { .. }
             | Signal::App(_)
+            | Signal::WidgetTools { .. }
+            | Signal::Writing { .. }
             | Signal::NearBudget(_)
             | Signal::ReloadWanted => (),
         }

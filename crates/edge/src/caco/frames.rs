@@ -191,6 +191,29 @@ pub enum Body<'a> {
     TaskUpdated { task: Task<'a> },
     #[serde(rename = "task.completed", rename_all = "camelCase")]
     TaskCompleted { task_id: Uuid, status: &'static str },
+    #[serde(rename = "widget.shown", rename_all = "camelCase")]
+    WidgetShown {
+        tool_call_id: &'a str,
+        server: &'a str,
+        tool: &'a str,
+        uri: &'a str,
+        /// The digest of its page.
+        page: &'a str,
+        changed: bool,
+    },
+    #[serde(rename = "widget.verdict", rename_all = "camelCase")]
+    WidgetVerdict { tool_call_id: &'a str, verdict: &'a str, detail: &'a str },
+    /// What the model knows of it from now on.
+    #[serde(rename = "widget.context", rename_all = "camelCase")]
+    WidgetContext { tool_call_id: &'a str, version: u64, text: String },
+    /// Ephemeral: the tools that it defines are others than before.
+    #[serde(rename = "widget.tools", rename_all = "camelCase")]
+    WidgetTools { tool_call_id: &'a str },
+    /// Ephemeral: a call whose result it will show is being written. A frame can be asked for by `id`.
+    #[serde(rename = "widget.writing", rename_all = "camelCase")]
+    WidgetWriting { id: String, tool_name: &'a str },
+    #[serde(rename = "widget.call", rename_all = "camelCase")]
+    WidgetCall { tool_call_id: &'a str, method: &'a str, outcome: &'static str },
     #[serde(rename = "caco.reload")]
     Reload {},
     #[serde(rename = "caco.embed", rename_all = "camelCase")]
@@ -228,13 +251,25 @@ pub struct Picture<'a> {
 #[serde(tag = "source", rename_all = "camelCase")]
 pub enum Source<'a> {
     #[serde(rename_all = "camelCase")]
-    Applet { applet_slug: &'a str },
+    Applet {
+        applet_slug: &'a str,
+    },
     #[serde(rename_all = "camelCase")]
-    Agent { from_session: &'a str },
+    Agent {
+        from_session: &'a str,
+    },
     #[serde(rename_all = "camelCase")]
-    Scheduler { schedule_slug: &'a str },
+    Scheduler {
+        schedule_slug: &'a str,
+    },
     #[serde(rename_all = "camelCase")]
-    App { app_id: &'a str },
+    App {
+        app_id: &'a str,
+    },
+    Widget {
+        server: &'a str,
+        tool: &'a str,
+    },
 }
 
 #[derive(Serialize)]

@@ -37,6 +37,11 @@ pub enum Wish {
         frame: String,
         message: Value,
     },
+    /// What the page says of a frame that it shows.
+    FrameNote {
+        frame: String,
+        note: Value,
+    },
     /// Run a command and tell what it prints.
     Shell {
         id: String,
@@ -103,6 +108,11 @@ fn understand(mut frame: Map<String, Value>, id: Option<Value>) -> Result<Wish, 
             let name = frame_id(&frame, "frameMessage")?;
             let message = frame.remove("message").ok_or("message is required for frameMessage")?;
             Ok(Wish::FrameMessage { frame: name, message })
+        }
+        "frameNote" => {
+            let name = frame_id(&frame, "frameNote")?;
+            let note = frame.remove("note").ok_or("note is required for frameNote")?;
+            Ok(Wish::FrameNote { frame: name, note })
         }
         "shell" => {
             let id = text(&frame, "id")?.ok_or("id is required for shell")?;

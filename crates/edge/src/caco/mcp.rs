@@ -71,6 +71,12 @@ struct ToolItem {
     offered_as: Option<String>,
     description: String,
     enabled: bool,
+    /// Where the widget is that shows its results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "ui://get-time/mcp-app.html")]
+    widget: Option<String>,
+    /// Whether its server means it for models; what it means for its widgets alone they are not shown.
+    for_model: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
@@ -108,8 +114,9 @@ impl From<ServerInfo> for Item {
 
 impl From<ServerTool> for ToolItem {
     fn from(tool: ServerTool) -> Self {
-        let ServerTool { name, offered, description, enabled, warning } = tool;
-        Self { name, offered_as: offered, description, enabled, warning }
+        let ServerTool { name, offered, description, enabled, widget, audience, warning } = tool;
+        let for_model = audience.models;
+        Self { name, offered_as: offered, description, enabled, widget, for_model, warning }
     }
 }
 

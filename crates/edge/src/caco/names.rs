@@ -18,6 +18,7 @@ pub const BUDGET: u64 = 9 << 56;
 pub const PRINTED: u64 = 10 << 56;
 pub const PROGRESS: u64 = 11 << 56;
 pub const RELOAD: u64 = 12 << 56;
+pub const WIDGET: u64 = 13 << 56;
 
 /// Tells apart what may be said at the same place; below any of the above.
 pub fn hash(of: &impl Hash) -> u64 {

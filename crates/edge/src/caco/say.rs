@@ -11,6 +11,7 @@ use kernel::{
         Answer, Attachment, Compaction, Context, Entry, Fact, Failure, Message, Origin, Outcome,
         Output, Seq, SessionId, Signal, ToolRequest, Update,
     },
+    views::fact::{Answered, Shown, WidgetFact},
 };
 use uuid::Uuid;
 
@@ -22,7 +23,7 @@ use super::{
     },
     names::{
         BUDGET, CONTEXT, INTENT, PRINTED, PROGRESS, REASONING, RELOAD, RETRY, TEXT, UNRECORDED,
-        derive, event_id, hash, message_id, reasoning_id,
+        WIDGET, derive, event_id, hash, message_id, reasoning_id,
     },
     pictures, tasks,
 };
@@ -95,6 +96,7 @@ fn bodies(session: SessionId, seq: Seq, at: Timestamp, fact: &Fact) -> Vec<Body<
         | Fact::App(_)
         // So have desktops.
         | Fact::Desktop(_) => Vec::new(),
+        Fact::Widget(fact) => of_widget(fact).into_iter().collect(),
         Fact::ContextChanged { set, context } => {
             vec![Body::Context { reason: "changed", context, set_name: Some(set) }]
         }
@@ -125,6 +127,28 @@ fn bodies(session: SessionId, seq: Seq, at: Timestamp, fact: &Fact) -> Vec<Body<
     }
 }
 
+fn of_widget(fact: &WidgetFact) -> Option<Body<'_>> {
+    let tool_call_id = fact.call();
+    Some(match fact {
+        WidgetFact::Shown(Shown { server, tool, uri, page, changed, .. }) => {
+            Body::WidgetShown { tool_call_id, server, tool, uri, page, changed: *changed }
+        }
+        WidgetFact::Judged { verdict, detail, .. } => {
+            Body::WidgetVerdict { tool_call_id, verdict, detail }
+        }
+        WidgetFact::Remembered(memory) => {
+            Body::WidgetContext { tool_call_id, version: memory.version, text: memory.told() }
+        }
+        WidgetFact::Asked { method, .. } => {
+            Body::WidgetCall { tool_call_id, method, outcome: "begun" }
+        }
+        WidgetFact::Answered(Answered { method, outcome, .. }) => {
+            Body::WidgetCall { tool_call_id, method, outcome: outcome.name() }
+        }
+        WidgetFact::Logged { .. } => return None,
+    })
+}
+
 fn permission_completed<'a>(approval_id: Uuid, verdict: &Verdict, by: &'a str) -> Body<'a> {
     let scope = match verdict {
         Verdict::Allowed { scope: Scope::Once } => Some("once"),
@@ -152,6 +176,7 @@ fn user_message(session: SessionId, seq: Seq, message: &Message) -> Body<'_> {
         Origin::Agent { session } => Some(Source::Agent { from_session: session }),
         Origin::Schedule { slug, .. } => Some(Source::Scheduler { schedule_slug: slug }),
         Origin::App { id, .. } => Some(Source::App { app_id: id }),
+        Origin::Widget { server, tool } => Some(Source::Widget { server, tool }),
     };
     Body::UserMessage { content: &message.text, attachments: attachments.collect(), source }
 }
@@ -296,6 +321,15 @@ fn passing(session: SessionId, after: Seq, at: Timestamp, signal: &Signal) -> Ve
                 total: *total,
             };
             let id = derive(session, after, PROGRESS + hash(&(call, message, done.to_bits())));
+            vec![write(&ephemeral(id, body))]
+        }
+        Signal::WidgetTools { call } => {
+            let id = derive(session, after, WIDGET + hash(&(call, at.as_nanosecond())));
+            vec![write(&ephemeral(id, Body::WidgetTools { tool_call_id: call }))]
+        }
+        Signal::Writing { step, index, name } => {
+            let id = derive(session, *step, WIDGET + *index as u64);
+            let body = Body::WidgetWriting { id: format!("{}:{index}", step.0), tool_name: name };
             vec![write(&ephemeral(id, body))]
         }
         Signal::NearBudget(standing) => {

@@ -163,6 +163,7 @@ fn findings(Entry { seq, at, fact }: &Entry, sought: &Sought) -> Vec<Finding> {
         | Fact::WindowClosed { .. }
         | Fact::App(_)
         | Fact::Desktop(_)
+        | Fact::Widget(_)
         | Fact::CompactionStarted
         | Fact::CompactionEnded(_)
         | Fact::ModelLent { .. }

@@ -134,6 +134,7 @@ impl Connection {
             }
             Wish::HoldFrame { frame } => self.hold(&frame),
             Wish::FrameMessage { frame, message } => self.pass_on(&frame, message),
+            Wish::FrameNote { frame, note } => self.note(&frame, note),
             Wish::Shell { id, order } => self.run(&id, order)?,
             Wish::ShellCancel { id } => self.stop(id)?,
         }

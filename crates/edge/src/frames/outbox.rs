@@ -33,6 +33,8 @@ struct Waiting {
 #[derive(Clone, Copy, Debug)]
 pub enum Word<'a> {
     Message(&'a Value),
+    /// For the page around it, not for what is in it.
+    Wish(&'a Value),
     Error(&'a str),
     /// There is no such frame any more.
     Gone,
@@ -43,6 +45,8 @@ pub enum Word<'a> {
 enum Line<'a> {
     #[serde(rename = "frameMessage", rename_all = "camelCase")]
     Message { frame_id: Uuid, message: &'a Value },
+    #[serde(rename = "frameWish", rename_all = "camelCase")]
+    Wish { frame_id: Uuid, wish: &'a Value },
     #[serde(rename = "frameError", rename_all = "camelCase")]
     Error { frame_id: Uuid, error: &'a str },
     #[serde(rename = "frameGone", rename_all = "camelCase")]
@@ -56,6 +60,7 @@ impl Outbox {
     pub fn push(&self, frame_id: Uuid, word: &Word<'_>) {
         let line = write(&match word {
             Word::Message(message) => Line::Message { frame_id, message },
+            Word::Wish(wish) => Line::Wish { frame_id, wish },
             Word::Error(error) => Line::Error { frame_id, error },
             Word::Gone => Line::Gone { frame_id },
         });

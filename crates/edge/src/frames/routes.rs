@@ -18,6 +18,7 @@ use crate::{
     App, applet, cabinet,
     error::{ApiError, ErrorBody},
     extract::{self, ClientId, Json},
+    widgets,
 };
 
 #[derive(Serialize, ToSchema)]
@@ -50,7 +51,8 @@ pub struct NewFrame {
     /// The session it speaks in.
     #[serde(default, deserialize_with = "extract::text")]
     session_id: Option<String>,
-    /// What stands in the address of an applet.
+    /// What stands in the address of an applet; for a widget, the `theme`, `locale` and `timeZone` of the page,
+    /// and as JSON in `context` whatever else is around it.
     #[serde(default)]
     params: BTreeMap<String, String>,
     /// Leaves what an applet said of itself before.
@@ -154,6 +156,8 @@ pub async fn open(
     let tenant: Arc<dyn Tenant> = if kind == applet::KIND {
         let open = applet::Opening { slug: &id, session, params: &params, client: &client };
         Arc::new(applet::open(&app, open, keep_state).await?)
+    } else if kind == widgets::KIND {
+        Arc::new(widgets::open(&app, &id, session, &params).await?)
     } else if kind == window::KIND {
         window::open(&app, &id, session, &given).await?
     } else if let Some(tenant) = app.frames.tenant(&kind, &id) {
@@ -188,7 +192,11 @@ pub async fn end(
     State(app): State<Arc<App>>,
     Path(text): Path<String>,
 ) -> Result<Reply<Ended>, ApiError> {
-    let ended = Uuid::try_parse(&text).is_ok_and(|id| app.frames.end(id));
+    let id = Uuid::try_parse(&text).ok();
+    if let Some(tenant) = id.and_then(|id| app.frames.behind(id)) {
+        tenant.part().await;
+    }
+    let ended = id.is_some_and(|id| app.frames.end(id));
     if !ended {
         return Err(ApiError::not_found(format!("Frame not found: {text}")));
     }
@@ -209,7 +217,7 @@ fn path(text: &str) -> String {
 
 fn unknown(kind: &str) -> ApiError {
     ApiError::bad_request(format!(
-        "no kind of frame is called `{kind}`; there are `app`, `applet` and `window`"
+        "no kind of frame is called `{kind}`; there are `app`, `applet`, `widget` and `window`"
     ))
 }
 

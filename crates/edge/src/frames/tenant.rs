@@ -49,6 +49,20 @@ pub trait Tenant: Send + Sync {
     /// A page shows the frame, perhaps not for the first time: what it needs to know is told now.
     fn shown<'a>(&'a self, frame: &'a Speaker) -> BoxFuture<'a, Result<(), String>>;
 
+    /// Nobody shows the frame for now, and perhaps never again.
+    fn left(&self) {}
+
+    /// The page around the frame said something, which is not what is in the frame.
+    fn noted<'a>(&'a self, frame: &'a Speaker, note: Value) -> BoxFuture<'a, Result<(), String>> {
+        let _ = (frame, note);
+        Box::pin(std::future::ready(Err("nobody heeds notes on this frame".to_owned())))
+    }
+
+    /// The frame is about to end: returns when it has put its things in order, or has had its time.
+    fn part(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// The frame said something. What is wrong with it is told to the frame.
     fn heard<'a>(&'a self, frame: &'a Speaker, message: Value)
     -> BoxFuture<'a, Result<(), String>>;
@@ -58,6 +72,8 @@ pub trait Tenant: Send + Sync {
 pub enum Said {
     Shown,
     Message(Value),
+    Note(Value),
+    Left,
 }
 
 /// Listens to one frame until it ends, to one thing after another.
@@ -66,6 +82,11 @@ pub async fn listen(tenant: Arc<dyn Tenant>, speaker: Speaker, mut said: mpsc::R
         let answered = match said {
             Said::Shown => tenant.shown(&speaker).await,
             Said::Message(message) => tenant.heard(&speaker, message).await,
+            Said::Note(note) => tenant.noted(&speaker, note).await,
+            Said::Left => {
+                tenant.left();
+                Ok(())
+            }
         };
         if let Err(error) = answered {
             speaker.complain(&error);
@@ -96,6 +117,13 @@ impl Speaker {
         if let Some(frames) = self.frames.upgrade() {
             frames.tell(self.frame, &Word::Message(message));
         }
+    }
+
+    /// Says something to the page around the frame; whether anybody shows it.
+    pub fn wish(&self, wish: &Value) -> bool {
+        let Some(frames) = self.frames.upgrade() else { return false };
+        frames.tell(self.frame, &Word::Wish(wish));
+        frames.holder(self.frame).is_some()
     }
 
     /// To this frame and all others of the same tenant.

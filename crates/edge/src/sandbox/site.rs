@@ -15,6 +15,11 @@ pub trait Site: Send + Sync {
 
     fn face(&self) -> &Face;
 
+    /// What browsers are told that its files may do, framed by `ancestor` alone.
+    fn policy(&self, own: &str, ancestor: &str) -> String {
+        self.face().policy(own, ancestor)
+    }
+
     /// For how long browsers may keep its files.
     fn cache(&self) -> &'static str {
         "no-store"

@@ -74,6 +74,7 @@ pub fn door(origin: &Origin) -> String {
         Origin::Agent { .. } => "Agent".to_owned(),
         Origin::Schedule { slug, .. } => format!("Schedule {slug}"),
         Origin::App { id, .. } => format!("App {id}"),
+        Origin::Widget { tool, .. } => format!("Widget of {tool}"),
     }
 }
 

@@ -233,7 +233,8 @@ impl Story {
             | Fact::WindowChanged { .. }
             | Fact::WindowClosed { .. }
             | Fact::App(_)
-            | Fact::Desktop(_) => Vec::new(),
+            | Fact::Desktop(_)
+            | Fact::Widget(_) => Vec::new(),
         }
     }
 

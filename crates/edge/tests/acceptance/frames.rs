@@ -316,7 +316,11 @@ async fn a_frame_that_cannot_be_opened_says_why() {
         ),
         (
             json!({ "kind": "ship", "id": "demo" }),
-            (400, "no kind of frame is called `ship`; there are `app`, `applet` and `window`"),
+            (
+                400,
+                "no kind of frame is called `ship`; there are `app`, `applet`, `widget` and \
+             `window`",
+            ),
         ),
         (json!({ "id": "demo" }), (400, "Invalid JSON body: missing field `kind`")),
         (

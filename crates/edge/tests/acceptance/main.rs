@@ -49,6 +49,7 @@ mod turns;
 mod usage;
 mod v1;
 mod welcome;
+mod widgets;
 mod window_frames;
 mod windows;
 mod workshop;

@@ -8,6 +8,7 @@ use kernel::{
     servers::{
         Changing, LogLine, ServerChange, ServerError, ServerInfo, ServerTool, Servers, Standing,
     },
+    toolbox::Audience,
 };
 use serde_json::{Value, json};
 use testkit::{ManualClock, World, model::Script};
@@ -53,6 +54,8 @@ impl Servers for Fake {
             offered: Some("files__read".into()),
             description: "Reads.".into(),
             enabled: true,
+            widget: Some("ui://files/read.html".into()),
+            audience: Audience { models: false, widgets: true },
             warning: None,
         };
         let url = "http://a.example/authorize".to_owned();
@@ -123,7 +126,8 @@ async fn servers_are_listed_with_how_they_stand() {
         [item("files", "ready"), item("bad", "failed"), item("web", "needs-sign-in")];
     expected[0]["protocol"] = "2025-11-25".into();
     expected[0]["tools"] = json!([{ "name": "read", "offeredAs": "files__read",
-        "description": "Reads.", "enabled": true }]);
+        "description": "Reads.", "enabled": true, "widget": "ui://files/read.html",
+        "forModel": false }]);
     expected[1]["reason"] = "it ended".into();
     expected[2]["signInUrl"] = "http://a.example/authorize".into();
     assert_eq!(house.get("/api/mcp/servers").await, (200, json!({ "servers": expected })));

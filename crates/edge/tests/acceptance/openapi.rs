@@ -39,6 +39,7 @@ const ROUTES: &[(&str, &str, &[&str])] = &[
     ("get", "/api/frames", &["200"]),
     ("post", "/api/frames", &["200", "400", "404", "409"]),
     ("delete", "/api/frames/{id}", &["200", "404"]),
+    ("get", "/api/widgets", &["200"]),
     ("get", "/api/windows", &["200", "404"]),
     ("post", "/api/windows", &["200", "400", "404", "409", "413"]),
     ("patch", "/api/windows/{id}", &["200", "400", "404", "409", "413"]),

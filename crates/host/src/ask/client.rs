@@ -143,6 +143,18 @@ impl Client {
         self.call(self.request(Method::GET, "/api/mcp/servers")).await
     }
 
+    /// Tools whose results are shown in widgets.
+    pub async fn widgets(&self) -> anyhow::Result<Value> {
+        self.call(self.request(Method::GET, "/api/widgets")).await
+    }
+
+    /// Whether a turn is running in a session.
+    pub async fn is_busy(&self, session: &str) -> anyhow::Result<bool> {
+        let request = self.request(Method::GET, &format!("/api/sessions/{session}/state"));
+        let state: Value = self.call(request).await?;
+        Ok(state["isBusy"] == true)
+    }
+
     /// Has the server take up what config.toml says about servers of tools by now.
     pub async fn reload_lenders(&self) -> anyhow::Result<()> {
         self.call::<Value>(self.request(Method::POST, "/api/mcp/reload")).await.map(drop)

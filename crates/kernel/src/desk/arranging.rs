@@ -7,6 +7,7 @@ use crate::{
     apps::AppFact,
     ports::StoreError,
     update::{Fact, Seq},
+    views::fact::WidgetFact,
     windows::{By, Decision, Pane, WindowError, Windows, Wish},
 };
 
@@ -51,6 +52,13 @@ impl Desk {
     /// Keeps on record what happened between the house and an app; says where the last of it is.
     pub(super) async fn note_apps(&mut self, facts: Vec<AppFact>) -> Result<Seq, StoreError> {
         let facts = facts.into_iter().map(|fact| Fact::App(Box::new(fact)));
+        self.record(facts.collect()).await?;
+        Ok(self.state.last)
+    }
+
+    /// The same of what happened in or around a widget.
+    pub(super) async fn note_widgets(&mut self, facts: Vec<WidgetFact>) -> Result<Seq, StoreError> {
+        let facts = facts.into_iter().map(|fact| Fact::Widget(Box::new(fact)));
         self.record(facts.collect()).await?;
         Ok(self.state.last)
     }

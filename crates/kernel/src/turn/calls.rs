@@ -11,6 +11,7 @@ use crate::{
     state::State,
     toolbox::{Call, Caller, Picture, Reply, Risk, ToolError},
     update::{Attachment, Fact, Output, ToolRequest},
+    views::Showing,
 };
 
 impl Turn {
@@ -107,12 +108,18 @@ impl Turn {
             Err(error) => return Ok(Err(error)),
         };
         if permit.risk != Risk::Reads {
-            self.record(Fact::ToolStarted { call: id }).await?;
+            self.record(Fact::ToolStarted { call: id.clone() }).await?;
         }
         if let Some(companion) = companion {
             companion.begun();
         }
-        Ok(permit.run().await)
+        let showing = permit.widget();
+        let showing = showing.map(|it| Showing::begin(&self.ports, &self.session, &id, it));
+        let reply = permit.run().await;
+        Ok(match showing {
+            Some(showing) => showing.beside(reply).await,
+            None => reply,
+        })
     }
 
     /// What a tool gave back, with its pictures put where they can be found again.

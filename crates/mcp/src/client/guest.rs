@@ -3,6 +3,7 @@
 #![expect(deprecated, reason = "servers of the older versions sample and ask for roots")]
 
 use std::{
+    collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
@@ -35,6 +36,7 @@ use super::{
     logbook::Logbook,
     sample,
     settings::{Sampling, Settings},
+    widget,
 };
 
 /// How many requests of one server are worked on at once.
@@ -182,6 +184,12 @@ impl ClientHandler for Guest {
         let mut roots = RootsCapabilities::default();
         roots.list_changed = Some(true);
         capabilities.roots = Some(roots);
+        if self.settings.widgets {
+            let offered = || BTreeMap::from([(widget::EXTENSION.to_owned(), widget::offered())]);
+            // Some look only where extensions were before they had a place of their own.
+            (capabilities.extensions, capabilities.experimental) =
+                (Some(offered()), Some(offered()));
+        }
         if self.settings.sampling != Sampling::Deny {
             capabilities.sampling = Some(SamplingCapability::default());
         }

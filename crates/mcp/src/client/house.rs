@@ -6,14 +6,18 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
 };
 
-use futures::{FutureExt as _, future};
+use futures::{
+    FutureExt as _,
+    future::{self, BoxFuture},
+};
 use kernel::{
     host::Host,
     ports::{Catalog, Clock, Shelf, StoreError},
-    servers::{Changing, LogLine, ServerChange, ServerError, ServerInfo, Servers},
+    servers::{AskError, Changing, LogLine, ServerChange, ServerError, ServerInfo, Servers},
+    widget::{NoWidget, WidgetPage},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::{sync::mpsc, task::JoinHandle};
 
 use super::{
@@ -270,6 +274,29 @@ impl Servers for House {
             server.choose(choice);
             server.order(Order::Choose).await;
             Ok(())
+        }
+        .boxed()
+    }
+
+    fn widget(&self, server: String, tool: String) -> BoxFuture<'_, Result<WidgetPage, NoWidget>> {
+        async move {
+            let found = self.find(&server).ok_or(NoWidget::NoServer(server))?;
+            found.widget(&tool).await
+        }
+        .boxed()
+    }
+
+    fn resources(
+        &self,
+        server: String,
+        method: &'static str,
+        params: Map<String, Value>,
+    ) -> BoxFuture<'_, Result<Value, AskError>> {
+        async move {
+            let nobody = || AskError::Unreachable(format!("no server is named `{server}`"));
+            let found = self.find(&server).ok_or_else(nobody)?;
+            let link = found.reach().await.map_err(AskError::Unreachable)?;
+            super::resources::ask(&link, method, params).await
         }
         .boxed()
     }

@@ -10,7 +10,7 @@ use rmcp::{
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::{link, logbook::cut, schema::Schema};
+use super::{link, logbook::cut, schema::Schema, widget::Shows};
 
 pub const LISTING: Duration = Duration::from_secs(30);
 const MOST_PAGES: usize = 64;
@@ -26,6 +26,7 @@ pub struct Listed {
     pub schema: Schema,
     /// What its server says; whether that counts is decided elsewhere.
     pub only_reads: bool,
+    pub shows: Shows,
     pub warning: Option<String>,
     /// As it came.
     pub raw: Tool,
@@ -99,6 +100,10 @@ pub fn read(raw: Tool) -> Listed {
         Ok(schema) => (schema, None),
         Err(wrong) => (Schema::open(), Some(format!("{wrong}; its arguments are not checked"))),
     };
+    let shows = Shows::of(&raw);
+    let bad = shows.uri.as_ref().and_then(|_| shows.place().err()).map(|bad| bad.to_string());
+    let warning =
+        [warning, bad].into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
     let annotations = raw.annotations.as_ref();
     let title = raw.title.clone().or_else(|| annotations.and_then(|it| it.title.clone()));
     Listed {
@@ -108,6 +113,7 @@ pub fn read(raw: Tool) -> Listed {
             .to_owned(),
         schema,
         only_reads: annotations.is_some_and(|it| it.read_only_hint == Some(true)),
+        shows,
         warning,
         raw,
     }

@@ -17,7 +17,7 @@ use tokio::{
     process::{ChildStdin, ChildStdout},
 };
 
-use super::{logbook::Logbook, process::Process};
+use super::{lift::lift, logbook::Logbook, process::Process};
 
 pub struct Pipe {
     stdout: BufReader<ChildStdout>,
@@ -86,7 +86,9 @@ impl Pipe {
         if line.is_empty() {
             return None;
         }
-        match serde_json::from_slice(line) {
+        let lifted = std::str::from_utf8(line).map(lift);
+        let whole = lifted.as_ref().map_or(line, |text| text.as_bytes());
+        match serde_json::from_slice(whole) {
             Ok(message) => Some(message),
             Err(error) => {
                 let shown = String::from_utf8_lossy(&line[..line.len().min(200)]);

@@ -13,7 +13,7 @@ use super::{
     calls::Calls,
     guest::Guest,
     house,
-    link::{LinkError, Road},
+    link::{Connection, LinkError, Road},
     listing::{self, ListError},
     logbook::Logbook,
     settings::Settings,
@@ -37,20 +37,8 @@ pub async fn probe(
     data_dir: &Path,
 ) -> Result<Probed, String> {
     settings.check()?;
-    let settings = Arc::new(settings);
-    let log = Arc::new(Logbook::new(clock, settings.clone()));
-    let calls = Arc::new(Calls::default());
-    let guest = Arc::new(Guest::new(name, settings, Weak::new(), calls, log));
-    // Nobody comes back to here: it only shows what is kept.
-    let signin = SignIn::new(name, house::vault(data_dir), "http://127.0.0.1/".into());
-    let web = house::web().map_err(|error| error.to_string())?;
-    let folder = std::env::current_dir().map_err(|error| error.to_string())?;
-    let road = Road { guest, web, signin: Some(&signin), folder };
     let begun = Instant::now();
-    let connection = road.connect().await.map_err(|error| match error {
-        LinkError::Failed(reason) => reason,
-        LinkError::SignIn(_) => "it needs a sign-in: do that with the server running".into(),
-    })?;
+    let connection = connect(name, Arc::new(settings), clock, data_dir).await?;
     let connected = begun.elapsed();
     let tools = listing::fetch(connection.link.peer.clone()).await;
     let listed = begun.elapsed().saturating_sub(connected);
@@ -60,4 +48,25 @@ pub async fn probe(
     let tools = tools.iter().map(|tool| (tool.name.clone(), tool.warning.clone())).collect();
     let protocol = info.map(|info| info.protocol_version.to_string()).unwrap_or_default();
     Ok(Probed { protocol, tools, connected, listed })
+}
+
+/// Reaches a server on behalf of nobody in particular.
+pub async fn connect(
+    name: &str,
+    settings: Arc<Settings>,
+    clock: Arc<dyn Clock>,
+    data_dir: &Path,
+) -> Result<Connection, String> {
+    let log = Arc::new(Logbook::new(clock, settings.clone()));
+    let calls = Arc::new(Calls::default());
+    let guest = Arc::new(Guest::new(name, settings, Weak::new(), calls, log));
+    // Nobody comes back to here: it only shows what is kept.
+    let signin = SignIn::new(name, house::vault(data_dir), "http://127.0.0.1/".into());
+    let web = house::web().map_err(|error| error.to_string())?;
+    let folder = std::env::current_dir().map_err(|error| error.to_string())?;
+    let road = Road { guest, web, signin: Some(&signin), folder };
+    road.connect().await.map_err(|error| match error {
+        LinkError::Failed(reason) => reason,
+        LinkError::SignIn(_) => "it needs a sign-in: do that with the server running".into(),
+    })
 }

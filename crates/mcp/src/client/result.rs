@@ -45,6 +45,27 @@ pub fn read(result: CallToolResult, most: usize) -> Result<Reply, String> {
     Ok(Reply { text, pictures, data: (!data.is_empty()).then_some(Value::Object(data)) })
 }
 
+/// The whole result, as it came: for widgets, which make of it what they like.
+pub fn whole(result: &CallToolResult, most: usize) -> Result<Reply, String> {
+    let whole = serde_json::to_value(result).map_err(|error| error.to_string())?;
+    let size = whole.to_string().len();
+    if size > most {
+        return Err(format!("the result has {size} bytes, and {most} at most are taken"));
+    }
+    Ok(Reply { data: Some(whole), ..Reply::default() })
+}
+
+/// The same as [`read`], with what was said word for word beside it, for the widget that shows it.
+pub fn read_for_widget(result: CallToolResult, most: usize) -> Result<Reply, String> {
+    let said = serde_json::to_value(&result.content).unwrap_or_default();
+    let mut reply = read(result, most)?;
+    if said.to_string().len() <= most {
+        let data = reply.data.get_or_insert_with(|| Value::Object(Map::new()));
+        data["content"] = said;
+    }
+    Ok(reply)
+}
+
 struct Paper {
     text: String,
     pictures: Vec<Picture>,

@@ -13,6 +13,7 @@ use kernel::{
     question::{About, Question, Verdict},
     servers::{ServerInfo, ServerTool, Standing},
     toolbox::Call,
+    widget::{NoWidget, WidgetPage},
 };
 use serde::{Deserialize, Serialize};
 use tokio::{
@@ -28,6 +29,7 @@ use super::{
     offers::Offers,
     settings::Settings,
     signin::SignIn,
+    widget,
 };
 
 /// A server that is started for a call may take as long as two attempts, and a moment to be listed.
@@ -116,6 +118,19 @@ impl Server {
 
     /// The way to it, once there is one. Starts it if need be, and sends the person to sign in.
     pub async fn link(&self, call: &Call, tool: &str) -> Result<Arc<Link>, String> {
+        match self.wake().await {
+            Err(Standing::NeedsSignIn { url }) => self.sign_in(call, tool, url).await,
+            woken => woken.map_err(|standing| self.explain(standing)),
+        }
+    }
+
+    /// The same, where there is nobody who could be sent to sign in.
+    pub async fn reach(&self) -> Result<Arc<Link>, String> {
+        self.wake().await.map_err(|standing| self.explain(standing))
+    }
+
+    /// The way to it, started if need be; or how it stands instead.
+    async fn wake(&self) -> Result<Arc<Link>, Standing> {
         if let Some(link) = self.stand.borrow().link.clone() {
             return Ok(link);
         }
@@ -128,18 +143,30 @@ impl Server {
             timeout(WAKING, stand.wait_for(over)).await.ok();
         }
         let now = stand.borrow().clone();
+        now.link.ok_or(now.standing)
+    }
+
+    fn explain(&self, standing: Standing) -> String {
         let name = &self.name;
-        match (now.link, now.standing) {
-            (Some(link), _) => Ok(link),
-            (None, Standing::NeedsSignIn { url }) => self.sign_in(call, tool, url).await,
-            (None, Standing::Failed { reason, .. }) => {
-                Err(format!("the server {name} cannot be used: {reason}"))
+        match standing {
+            Standing::NeedsSignIn { .. } => format!("the server {name} needs a sign-in"),
+            Standing::Failed { reason, .. } => {
+                format!("the server {name} cannot be used: {reason}")
             }
-            (None, Standing::Disabled) => Err(format!("the server {name} is disabled")),
-            (None, Standing::Resting | Standing::Starting | Standing::Ready) => {
-                Err(format!("the server {name} does not start"))
+            Standing::Disabled => format!("the server {name} is disabled"),
+            Standing::Resting | Standing::Starting | Standing::Ready => {
+                format!("the server {name} does not start")
             }
         }
+    }
+
+    /// The widget that shows the results of a tool.
+    pub async fn widget(&self, tool: &str) -> Result<WidgetPage, NoWidget> {
+        let listed = self.listed().iter().find(|it| it.name == tool).cloned();
+        let listed = listed.ok_or_else(|| NoWidget::NoTool(tool.to_owned()))?;
+        let uri = listed.shows.place()?;
+        let link = self.reach().await.map_err(NoWidget::ReadFailed)?;
+        widget::read(&link, uri).await
     }
 
     /// Another way to it, after a call was refused on this one for want of a sign-in.
@@ -268,6 +295,8 @@ impl Server {
             offered: offers.name(&self.name, &tool.name),
             description: tool.description.clone(),
             enabled: self.is_tool_enabled(&tool.name),
+            widget: tool.shows.place().ok().map(str::to_owned),
+            audience: tool.shows.audience,
             warning: tool.warning.clone(),
         };
         let listed = self.listed().clone();

@@ -24,6 +24,7 @@ const RESERVED: &[&str] = &[
 ];
 
 /// Either a command or an address.
+#[expect(clippy::struct_excessive_bools, reason = "each is chosen by itself")]
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -60,6 +61,8 @@ pub struct Settings {
     /// Started when it is first needed, rather than with the house.
     pub lazy: bool,
     pub sampling: Sampling,
+    /// Whether it is told that widgets can be shown.
+    pub widgets: bool,
     /// A call of which nothing is heard for so long is given up.
     pub call_seconds: u64,
     pub result_bytes: usize,
@@ -102,6 +105,7 @@ impl Default for Settings {
             trusted: false,
             lazy: false,
             sampling: Sampling::default(),
+            widgets: true,
             call_seconds: CALL_SECONDS,
             result_bytes: RESULT_BYTES,
             disabled_tools: Vec::new(),

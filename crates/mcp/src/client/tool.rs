@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use futures::{FutureExt as _, future::BoxFuture};
-use kernel::toolbox::{Call, Deed, Detail, Reply, Risk, Tool, ToolSpec};
+use kernel::{
+    toolbox::{Audience, Call, Caller, Deed, Detail, Reply, Risk, Tool, ToolSpec},
+    widget::Widget,
+};
 use rmcp::model::CallToolResult;
 use serde_json::{Map, Value};
 
@@ -48,6 +51,15 @@ impl Lent {
         call::make(link, wanted, call.clone()).await
     }
 
+    fn read(&self, caller: &Caller, result: CallToolResult) -> Result<Reply, String> {
+        let most = self.server.settings.result_bytes;
+        match caller {
+            Caller::Widget { .. } => result::whole(&result, most),
+            _ if self.listed.shows.place().is_ok() => result::read_for_widget(result, most),
+            _ => result::read(result, most),
+        }
+    }
+
     /// The arguments, if they are what the tool takes.
     fn args(&self, args: &Value) -> Result<Map<String, Value>, String> {
         let args = match args {
@@ -85,6 +97,19 @@ impl Tool for Lent {
         Some(&self.server.name)
     }
 
+    fn widget(&self) -> Option<Widget> {
+        // One that cannot be where it is said to be is told of all the same.
+        self.listed.shows.uri.as_ref()?;
+        let (server, tool) = (self.server.clone(), self.listed.name.clone());
+        let page = { async move { server.widget(&tool).await } }.boxed();
+        let (server, tool) = (self.server.name.clone(), self.listed.name.clone());
+        Some(Widget { server, tool, page })
+    }
+
+    fn audience(&self) -> Audience {
+        self.listed.shows.audience
+    }
+
     fn foresee<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Deed, String>> {
         async {
             self.args(&call.args)?;
@@ -108,7 +133,7 @@ impl Tool for Lent {
                 made => made,
             };
             match made {
-                Ok(result) => result::read(result, self.server.settings.result_bytes),
+                Ok(result) => self.read(&call.caller, result),
                 Err(Fault::Failed(reason)) => Err(reason),
                 // Once is enough: else it could send the person to sign in for ever.
                 Err(Fault::SignIn(_)) => {

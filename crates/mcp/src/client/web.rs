@@ -17,6 +17,8 @@ use rmcp::{
 };
 use sse_stream::{Error as SseError, Sse, SseStream};
 
+use super::lift::lift;
+
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: &str = "mcp-session-id";
@@ -113,7 +115,9 @@ impl Web {
             return Err(strange(format!("HTTP {status}")));
         }
         let body = self.body(response).await?;
-        match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
+        // What is no text makes no sense either, which is found out below.
+        let body = String::from_utf8(body).unwrap_or_default();
+        match serde_json::from_str::<ServerJsonRpcMessage>(&lift(&body)) {
             Ok(message) if status.is_success() || matches!(message, JsonRpcMessage::Error(_)) => {
                 Ok(StreamableHttpPostResponse::Json(message, session))
             }
@@ -183,5 +187,10 @@ fn bounded(
         failed |= piece.is_err();
         future::ready(go_on)
     });
-    SseStream::from_bytes_stream(Box::pin(until_it_fails)).boxed()
+    let lifted = |event: Result<Sse, SseError>| {
+        let mut event = event?;
+        event.data = event.data.map(|data| lift(&data).into_owned());
+        Ok(event)
+    };
+    SseStream::from_bytes_stream(Box::pin(until_it_fails)).map(lifted).boxed()
 }

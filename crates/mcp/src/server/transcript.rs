@@ -125,6 +125,7 @@ fn lines_of(entry: &Entry) -> Vec<Line> {
         | Fact::WindowClosed { .. }
         | Fact::App(_)
         | Fact::Desktop(_)
+        | Fact::Widget(_)
         | Fact::Observed
         | Fact::Queued(_)
         | Fact::Unqueued { .. }

@@ -8,3 +8,4 @@ mod home;
 mod hostile;
 mod keeping;
 mod web;
+mod widgets;

@@ -71,6 +71,11 @@ async fn a_server_of_the_newest_kind_is_understood() {
     let meta: Value = serde_json::from_str(&home.text("meta", json!({})).await).unwrap();
     let client = &meta["io.modelcontextprotocol/clientInfo"];
     assert_eq!(client["name"], "megaron", "{meta}");
+    let told = &meta["io.modelcontextprotocol/clientCapabilities"];
+    for slot in ["extensions", "experimental"] {
+        let widgets = &told[slot]["io.modelcontextprotocol/ui"];
+        assert_eq!(widgets, &json!({ "mimeTypes": ["text/html;profile=mcp-app"] }), "{meta}");
+    }
     let asking = async {
         let waiting = home.question().await;
         let About::Form { text, .. } = &waiting.question.about else { panic!("{waiting:?}") };

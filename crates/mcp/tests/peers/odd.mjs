@@ -52,6 +52,56 @@ const ways = {
   },
 };
 
+// Widgets, each with something to be said about it.
+const page = (mimeType, more = {}) => ({ mimeType, text: "<!doctype html><p>hi", ...more });
+const profile = "text/html;profile=mcp-app";
+const pages = {
+  plain: page(profile),
+  nested: page(profile),
+  flat: page('text/html; profile="mcp-app"'),
+  old: page("text/html+mcp"),
+  blob: { mimeType: profile, blob: Buffer.from("<p>日本語").toString("base64") },
+  latin: { mimeType: profile, blob: Buffer.from([0x3c, 0x70, 0x3e, 0xe9]).toString("base64") },
+  text: page("text/plain"),
+  empty: page(profile, { text: " \n" }),
+  large: page(profile, { text: "x".repeat(9_000_000) }),
+  listed: page(profile),
+  overruled: page(profile, { _meta: { ui: {} } }),
+  wishes: page(profile, {
+    _meta: {
+      ui: {
+        csp: { connectDomains: ["https://a.example"], resourceDomains: ["https://b.example"], frameDomains: ["https://c.example"], baseUriDomains: ["https://d.example", 3] },
+        permissions: { microphone: {}, clipboardWrite: {}, camera: null },
+        domain: "x", prefersBorder: true,
+      },
+    },
+  }),
+};
+const shows = (name) => tool(name, { _meta: { ui: { resourceUri: `ui://odd/${name}` } } });
+let greeting;
+ways.widgets = {
+  tools: () => [
+    ...["plain", "blob", "latin", "text", "empty", "large", "listed", "overruled", "wishes", "missing"].map(shows),
+    tool("nested", { _meta: { ui: { resourceUri: "ui://odd/nested" }, "ui/resourceUri": "ui://odd/flat" } }),
+    tool("flat", { _meta: { "ui/resourceUri": "ui://odd/flat" } }),
+    tool("old", { annotations: { "ui/resourceUri": "ui://odd/old", "ui/capabilities": {} } }),
+    tool("elsewhere", { _meta: { ui: { resourceUri: "https://a.example/" } } }),
+    tool("none"),
+    tool("for_app", { _meta: { ui: { visibility: ["app"] } } }),
+    tool("for_model", { _meta: { ui: { visibility: ["model"] } } }),
+    tool("greeting"),
+  ],
+};
+const readResource = ({ uri }) => {
+  const found = pages[uri.replace("ui://odd/", "")];
+  if (!found) throw { code: -32002, message: "Resource not found" };
+  return { contents: [{ uri, ...found }] };
+};
+const listResources = ({ cursor }) => {
+  const listed = (name) => ({ uri: `ui://odd/${name}`, name, _meta: { ui: { csp: { connectDomains: ["https://list.example"] } } } });
+  return cursor ? { resources: [listed("listed")] } : { resources: [listed("overruled")], nextCursor: "2" };
+};
+
 let changing = [tool("first")];
 ways.changing = { tools: () => changing };
 let lists = 0;
@@ -66,6 +116,10 @@ const call = {
   ping: () => text("pong"),
   pong: () => text("ping"),
   env: () => text(JSON.stringify(process.env)),
+  greeting: () => text(JSON.stringify(greeting)),
+  plain: () => text("shown"),
+  for_app: () => text("for the app"),
+  for_model: () => text("for the model"),
   look: () => text("seen"),
   touch: () => text("touched"),
   strict: ({ n }) => text(String(n)),
@@ -130,8 +184,8 @@ const call = {
 const me = ways[way] ?? {};
 const answer = {
   "server/discover": () => (me.discover ? me.discover() : Promise.reject({ code: -32601, message: "Method not found" })),
-  initialize: ({ protocolVersion }) =>
-    me.initialize
+  initialize: ({ protocolVersion, ...more }) =>
+    (greeting = more) && me.initialize
       ? me.initialize()
       : { protocolVersion: protocolVersion ?? "2025-11-25", capabilities: { tools: { listChanged: true }, logging: {} }, serverInfo: { name: "odd", version: "1" } },
   "tools/list": (params) => {
@@ -142,6 +196,8 @@ const answer = {
     if (name === "nonsense") return void process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":7}\n`);
     return call[name](args ?? {}, _meta?.progressToken);
   },
+  "resources/read": readResource,
+  "resources/list": listResources,
   ping: () => ({}),
 };
 

@@ -29,7 +29,31 @@ interface Megaron {
 
   const WAITING = 200;
   const { parent } = window;
+  // Other frames of the page can write to a widget as well, and it need not know that.
+  if (told.widget) {
+    const guard = (event: MessageEvent) => {
+      if (event.source !== parent && event.source !== window) event.stopImmediatePropagation();
+    };
+    addEventListener('message', guard, true);
+    watch();
+  }
   const post = (message: unknown) => parent.postMessage(message, '*');
+
+  /** Tells what went wrong, so that nobody wonders at an empty place. Few of it: one fault often leads to many. */
+  function watch() {
+    let left = 8;
+    const fault = (verdict: string, detail: unknown) => {
+      left -= 1;
+      if (left >= 0) parent.postMessage({ type: 'megaron:fault', verdict, detail: String(detail) }, '*');
+    };
+    addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, disposition }) => {
+      // Many libraries only try whether they may make code of text, and do without.
+      if (disposition === 'enforce' && blockedURI !== 'eval') fault('csp-blocked', `${effectiveDirective} ${blockedURI}`);
+    });
+    addEventListener('error', (event) => event instanceof ErrorEvent && fault('script-error', event.message));
+    addEventListener('unhandledrejection', ({ reason }) => fault('script-error', reason?.message ?? reason));
+  }
+
   const hearers = {
     message: new Set<(message: unknown) => void>(),
     error: new Set<(error: string) => void>(),

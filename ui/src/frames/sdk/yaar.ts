@@ -11,6 +11,8 @@ import { Touch } from './touch';
 
 /** What the server has told of the frame. */
 export interface Told {
+  /** It is a widget of a server. */
+  widget?: boolean;
   /** Which app it shows, if it shows one. */
   app?: string;
   token?: string;

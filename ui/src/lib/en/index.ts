@@ -20,6 +20,7 @@ import { sessions } from './sessions';
 import { settings } from './settings';
 import { told } from './told';
 import { welcome } from './welcome';
+import { widgets } from './widgets';
 import { windows } from './windows';
 
 export const en = {
@@ -51,5 +52,6 @@ export const en = {
   settings,
   told,
   welcome,
+  widgets,
   windows,
 };

@@ -20,7 +20,18 @@ impl Connection {
 
     pub(super) fn pass_on(&mut self, frame: &str, message: Value) {
         let id = Uuid::try_parse(frame).map_err(|_| HearError::Gone);
-        match id.and_then(|id| self.app.frames.hear(id, self.number, message)) {
+        let heard = id.and_then(|id| self.app.frames.hear(id, self.number, message));
+        self.taken(frame, heard);
+    }
+
+    pub(super) fn note(&mut self, frame: &str, note: Value) {
+        let id = Uuid::try_parse(frame).map_err(|_| HearError::Gone);
+        let noted = id.and_then(|id| self.app.frames.note(id, self.number, note));
+        self.taken(frame, noted);
+    }
+
+    fn taken(&mut self, frame: &str, taken: Result<(), HearError>) {
+        match taken {
             Ok(()) | Err(HearError::StillTooFast) => (),
             Err(HearError::Gone) => self.answer(&Frame::Gone { frame_id: frame }),
             Err(error) => {

@@ -1,0 +1,73 @@
+//! How far a view has come, and what is to be said of one that comes no further.
+
+use std::{sync::Mutex, sync::PoisonError, time::Duration};
+
+use kernel::views::{Verdict, fact::WidgetFact};
+use tokio::{sync::watch, time::timeout};
+
+use super::scribe::Scribe;
+
+/// For so long a view may take to say a word, from when its page is asked for.
+const GREETING: Duration = Duration::from_secs(15);
+/// And so long until it listens.
+const LISTENING: Duration = Duration::from_secs(10);
+const DETAIL_CHARS: usize = 1000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    Loading,
+    Greeted,
+    Ready,
+}
+
+pub struct Progress {
+    stage: watch::Sender<Stage>,
+    verdict: Mutex<Option<Verdict>>,
+}
+
+impl Progress {
+    pub fn new(verdict: Option<Verdict>) -> Self {
+        Self { stage: watch::Sender::new(Stage::Loading), verdict: Mutex::new(verdict) }
+    }
+
+    pub fn reach(&self, stage: Stage) {
+        self.stage.send_if_modified(|now| {
+            let further = stage > *now;
+            *now = stage.max(*now);
+            further
+        });
+    }
+
+    pub fn is_ready(&self) -> bool {
+        *self.stage.borrow() == Stage::Ready
+    }
+
+    /// What keeps a view from being ready; `None` once it is.
+    pub async fn stuck(&self) -> Option<(&'static str, String)> {
+        let mut stage = self.stage.subscribe();
+        let greeted = timeout(GREETING, stage.wait_for(|it| *it >= Stage::Greeted)).await.is_ok();
+        if !greeted {
+            let seconds = GREETING.as_secs();
+            let why = format!("it did not say ui/initialize within {seconds} seconds");
+            return Some(("no-initialize", why));
+        }
+        let ready = timeout(LISTENING, stage.wait_for(|it| *it == Stage::Ready)).await.is_ok();
+        let seconds = LISTENING.as_secs();
+        let why = format!("it did not say that it is ready within {seconds} seconds");
+        (!ready).then_some(("no-initialized", why))
+    }
+
+    /// Writes a verdict down, unless it is the one that is there.
+    pub fn judge(&self, scribe: &Scribe, name: &str, detail: &str) {
+        let detail: String = detail.chars().take(DETAIL_CHARS).collect();
+        let verdict = Verdict { name: name.to_owned(), detail: detail.clone() };
+        let before = {
+            let mut known = self.verdict.lock().unwrap_or_else(PoisonError::into_inner);
+            known.replace(verdict.clone())
+        };
+        if before.as_ref() != Some(&verdict) {
+            let (call, verdict) = (String::new(), name.to_owned());
+            scribe.note_later(WidgetFact::Judged { call, verdict, detail, told: false });
+        }
+    }
+}

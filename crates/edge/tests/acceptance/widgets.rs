@@ -1,0 +1,291 @@
+//! Widgets in frames: the page that a server sends beside a result, its policy, and what it may ask.
+
+use std::sync::Arc;
+
+use futures::{FutureExt as _, future::BoxFuture};
+use kernel::{
+    ports::Clock as _,
+    servers::{
+        Changing, LogLine, ServerChange, ServerError, ServerInfo, ServerTool, Servers, Standing,
+    },
+    toolbox::{Audience, Call, Deed, Reply, Tool, ToolSpec},
+    widget::{Domains, NoWidget, Wants, WidgetPage},
+};
+use serde_json::{Value, json};
+use testkit::{
+    ManualClock, World,
+    model::{Script, call, text},
+};
+
+use crate::common::{Ask, House, Socket, bad, error};
+
+/// A server with one tool that has a widget, and one whose widget cannot be read.
+struct Fake;
+
+fn tool(name: &str, widget: Option<&str>) -> ServerTool {
+    ServerTool {
+        name: name.into(),
+        offered: Some(name.into()),
+        description: "Tells the time.".into(),
+        enabled: true,
+        widget: widget.map(str::to_owned),
+        audience: Audience::default(),
+        warning: None,
+    }
+}
+
+impl Servers for Fake {
+    fn list(&self) -> Vec<ServerInfo> {
+        let info = |name: &str, tools: Vec<ServerTool>| ServerInfo {
+            name: name.into(),
+            kind: "stdio",
+            place: name.into(),
+            standing: Standing::Ready,
+            since: ManualClock::default().now(),
+            starts: 1,
+            trusted: false,
+            configured: true,
+            protocol: None,
+            title: None,
+            tools,
+        };
+        let broken = tool("broken", Some("ui://clock/broken"));
+        let own = vec![tool("get-time", Some("ui://clock/time")), broken, tool("silent", None)];
+        vec![info("clock", own), info("other", vec![tool("elsewhere", None)])]
+    }
+
+    fn widget(&self, server: String, tool: String) -> BoxFuture<'_, Result<WidgetPage, NoWidget>> {
+        assert_eq!(server, "clock");
+        let page = WidgetPage {
+            uri: "ui://clock/time".into(),
+            html: "<!doctype html><html><head><title>T</title></head><p>time</p>".into(),
+            wants: Wants {
+                domains: Some(Domains {
+                    connect: vec!["https://a.example".into(), "https://b.com; script-src *".into()],
+                    ..Domains::default()
+                }),
+                ..Wants::default()
+            },
+        };
+        let broken = || NoWidget::WrongMime("text/plain".into());
+        let read = if tool == "get-time" { Ok(page) } else { Err(broken()) };
+        async move { read }.boxed()
+    }
+
+    fn logs(&self, _: &str) -> Option<Vec<LogLine>> {
+        None
+    }
+
+    fn add(&self, name: String, _: Value) -> Changing<'_, ()> {
+        async move { Err(ServerError::Taken(name)) }.boxed()
+    }
+
+    fn remove(&self, name: String) -> Changing<'_, ()> {
+        async move { Err(ServerError::Unknown(name)) }.boxed()
+    }
+
+    fn change(&self, name: String, _: ServerChange) -> Changing<'_, ()> {
+        async move { Err(ServerError::Unknown(name)) }.boxed()
+    }
+
+    fn restart(&self, name: String) -> Changing<'_, ()> {
+        async move { Err(ServerError::Unknown(name)) }.boxed()
+    }
+
+    fn signed_in(&self, _: String) -> Changing<'_, String> {
+        async { Err(ServerError::Wrong("nobody is signing in".into())) }.boxed()
+    }
+}
+
+/// A tool of one of those servers.
+struct Lent(ToolSpec, &'static str);
+
+impl Lent {
+    fn of(server: &'static str, name: &str) -> Arc<dyn Tool> {
+        let schema = json!({ "type": "object" });
+        let spec = ToolSpec { name: name.into(), description: "Tells the time.".into(), schema };
+        Arc::new(Self(spec, server))
+    }
+}
+
+impl Tool for Lent {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn server(&self) -> Option<&str> {
+        Some(self.1)
+    }
+
+    fn foresee<'a>(&'a self, _: &'a Call) -> BoxFuture<'a, Result<Deed, String>> {
+        async { Ok(Deed::reads()) }.boxed()
+    }
+
+    fn run(&self, call: Call) -> BoxFuture<'_, Result<Reply, String>> {
+        let data = json!({
+            "content": [{ "type": "text", "text": "noon" }],
+            "structuredContent": { "zone": call.args["zone"] },
+        });
+        async { Ok(Reply { text: "noon".into(), data: Some(data), ..Reply::default() }) }.boxed()
+    }
+}
+
+fn lend(house: &House) {
+    let tools = &house.host().ports.tools;
+    let own = ["get-time", "broken", "silent"].map(|name| Lent::of("clock", name));
+    tools.offer("clock", own.to_vec());
+    tools.offer("other", vec![Lent::of("other", "elsewhere")]);
+}
+
+/// A house, and a session in which every tool was called.
+async fn home() -> (House, String) {
+    let calls = vec![
+        call("c1", "get-time", json!({ "zone": "UTC" })),
+        call("c2", "broken", json!({})),
+        call("c3", "silent", json!({})),
+    ];
+    let scripts: Vec<Script> = vec![calls, vec![text("noon")]];
+    let house = House::serving(World::new(scripts), Arc::new(Fake)).await;
+    lend(&house);
+    let session = house.session().await;
+    house.turn(&session, json!({ "prompt": "what time is it?" })).await;
+    (house, session)
+}
+
+async fn open(house: &House, session: &str, call: &str) -> (u16, Value) {
+    let params = json!({ "theme": "dark", "locale": "en-GB", "timeZone": "UTC" });
+    let wish = json!({ "kind": "widget", "id": call, "sessionId": session, "params": params });
+    house.post("/api/frames", wish).await
+}
+
+/// A widget that is shown, as the page passes on what it says.
+struct Shown {
+    socket: Socket,
+    frame: Value,
+}
+
+impl Shown {
+    async fn new(house: &House, frame: Value) -> Self {
+        let mut socket = house.socket().await;
+        socket.send(json!({ "type": "holdFrame", "frameId": frame })).await;
+        assert_eq!(socket.next().await, json!({ "type": "frameHeld", "frameId": frame }));
+        Self { socket, frame }
+    }
+
+    async fn say(&mut self, message: Value) {
+        let frame = &self.frame;
+        self.socket
+            .send(json!({ "type": "frameMessage", "frameId": frame, "message": message }))
+            .await;
+    }
+
+    async fn hear(&mut self) -> Value {
+        let told = self.socket.next().await;
+        assert_eq!((&told["type"], &told["frameId"]), (&json!("frameMessage"), &self.frame));
+        told["message"].clone()
+    }
+
+    async fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
+        self.say(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+        let answer = self.hear().await;
+        assert_eq!(answer["id"], json!(id), "{answer}");
+        answer
+    }
+
+    async fn greet(&mut self) -> Value {
+        let params = json!({
+            "appInfo": { "name": "g", "version": "1" },
+            "appCapabilities": {},
+            "protocolVersion": "2026-01-26",
+        });
+        let answer = self.ask(0, "ui/initialize", params).await;
+        self.say(json!({ "jsonrpc": "2.0", "method": "ui/notifications/initialized" })).await;
+        answer["result"].clone()
+    }
+}
+
+#[tokio::test]
+async fn a_widget_is_served_with_the_policy_it_declared_and_nothing_that_is_no_host() {
+    let (house, session) = home().await;
+    let listed = json!([
+        { "tool": "get-time", "server": "clock", "name": "get-time", "uri": "ui://clock/time" },
+        { "tool": "broken", "server": "clock", "name": "broken", "uri": "ui://clock/broken" },
+    ]);
+    assert_eq!(house.get("/api/widgets").await, (200, json!({ "widgets": listed })));
+    let (status, ticket) = open(&house, &session, "c1").await;
+    assert_eq!(status, 200, "{ticket}");
+    assert_eq!(ticket["title"], "get-time (clock)");
+    assert_eq!(
+        (&ticket["sandbox"], &ticket["allow"]),
+        (&json!("allow-scripts allow-forms"), &json!(""))
+    );
+    let url = ticket["url"].as_str().unwrap();
+    let path = url.strip_prefix(&format!("http://{}", house.sandbox())).unwrap();
+    let page = Ask::new(house.sandbox(), "GET", path).send().await;
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains("; connect-src https://a.example; "), "{policy}");
+    assert!(policy.contains("sandbox allow-scripts allow-forms"), "{policy}");
+    assert!(!policy.contains("b.com") && !policy.contains("allow-same-origin"), "{policy}");
+    let html = page.text();
+    assert!(html.starts_with("<!doctype html><html><head><script src=\"/f/"), "{html}");
+}
+
+#[tokio::test]
+async fn a_widget_is_told_what_its_call_was_given_and_gave_and_so_again_after_a_restart() {
+    let (mut house, session) = home().await;
+    for _ in 0..2 {
+        let (_, ticket) = open(&house, &session, "c1").await;
+        let mut shown = Shown::new(&house, ticket["frameId"].clone()).await;
+        let greeting = shown.greet().await;
+        let around = &greeting["hostContext"];
+        assert_eq!((&around["theme"], &around["locale"]), (&json!("dark"), &json!("en-GB")));
+        assert_eq!(around["toolInfo"]["tool"]["name"], "get-time");
+        let keys: Vec<&String> = greeting["hostCapabilities"].as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["serverTools", "sandbox"]);
+        let input = shown.hear().await;
+        assert_eq!(input["method"], "ui/notifications/tool-input");
+        assert_eq!(input["params"], json!({ "arguments": { "zone": "UTC" } }));
+        let result = shown.hear().await;
+        assert_eq!(result["method"], "ui/notifications/tool-result");
+        let content = json!([{ "type": "text", "text": "noon" }]);
+        let whole = json!({ "content": content, "structuredContent": { "zone": "UTC" } });
+        assert_eq!(result["params"], whole);
+        drop(shown);
+        house.restart().await;
+        lend(&house);
+    }
+}
+
+#[tokio::test]
+async fn a_widget_calls_the_tools_of_its_own_server_and_no_others() {
+    let (house, session) = home().await;
+    let (_, ticket) = open(&house, &session, "c1").await;
+    let mut shown = Shown::new(&house, ticket["frameId"].clone()).await;
+    shown.greet().await;
+    shown.hear().await;
+    shown.hear().await;
+    let called = shown
+        .ask(1, "tools/call", json!({ "name": "get-time", "arguments": { "zone": "JST" } }))
+        .await;
+    assert_eq!(called["result"]["structuredContent"], json!({ "zone": "JST" }));
+    let refused = shown.ask(2, "tools/call", json!({ "name": "elsewhere" })).await;
+    let why = "Tool not available to this view: elsewhere";
+    assert_eq!(refused["error"], json!({ "code": -32000, "message": why }));
+    let unknown = shown.ask(3, "tools/call", json!({ "name": "nope" })).await;
+    assert_eq!(unknown["error"], json!({ "code": -32603, "message": "Tool nope not found" }));
+    let link = shown.ask(4, "ui/open-link", json!({ "url": "https://a.example/" })).await;
+    assert_eq!(link["error"], json!({ "code": -32601, "message": "Method not found" }));
+}
+
+#[tokio::test]
+async fn what_cannot_be_shown_is_said_by_name() {
+    let (house, session) = home().await;
+    let conflict = |text: &str| (409, error("CONFLICT", text));
+    let mime = "wrong-mime: the widget is of type `text/plain`, and text/html;profile=mcp-app was expected";
+    assert_eq!(open(&house, &session, "c2").await, conflict(mime));
+    let nobody = "there is no call `c9` in this session";
+    assert_eq!(open(&house, &session, "c9").await, (404, error("NOT_FOUND", nobody)));
+    let wish = json!({ "kind": "widget", "id": "c1" });
+    let needed = "sessionId is required for widgets: each belongs to a call in a session";
+    assert_eq!(house.post("/api/frames", wish).await, bad(needed));
+}

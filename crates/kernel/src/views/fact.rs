@@ -1,0 +1,160 @@
+//! What happened in and around the widgets of a session. Each belongs to the call whose result it shows.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "widget", rename_all = "snake_case")]
+pub enum WidgetFact {
+    /// A call has a widget, and its page is kept.
+    Shown(Shown),
+    /// How it went with the widget.
+    Judged {
+        call: String,
+        /// `ok`, or the name of what is wrong.
+        verdict: String,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        detail: String,
+        /// The result of the call says it, so that the model knows.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        told: bool,
+    },
+    /// A widget set out to do something that others notice. On record before it is done.
+    Asked {
+        call: String,
+        ask: u64,
+        method: String,
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        params: Value,
+    },
+    /// What a widget asked for, and how that ended.
+    Answered(Answered),
+    /// What a widget wants the model to know from now on, in place of what it wanted before.
+    Remembered(Remembered),
+    /// What a widget wrote down for whoever looks after it.
+    Logged { call: String, level: String, text: String },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shown {
+    pub call: String,
+    pub server: String,
+    /// As its server calls it.
+    pub tool: String,
+    pub uri: String,
+    /// The digest by which the page is kept.
+    pub page: String,
+    /// The page is another than the one that was there before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changed: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answered {
+    pub call: String,
+    /// Of something that was announced, which also says what it was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask: Option<u64>,
+    pub method: String,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub params: Value,
+    pub outcome: Ending,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<i64>,
+    pub elapsed_ms: u64,
+}
+
+/// How something that a widget asked for ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    Done,
+    /// It was answered that it was not done, or went wrong.
+    Failed,
+    /// The widget itself took it back, or was gone.
+    TakenBack,
+}
+
+impl Ending {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::TakenBack => "taken-back",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Remembered {
+    pub call: String,
+    pub server: String,
+    pub tool: String,
+    /// Each change has another.
+    pub version: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Vec<Value>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Value>,
+}
+
+impl Remembered {
+    pub fn is_empty(&self) -> bool {
+        self.content.is_none() && self.structured.is_none()
+    }
+
+    /// As a model reads it: data of a stranger, which nothing in it can belie.
+    pub fn told(&self) -> String {
+        let Self { server, tool, content, structured, .. } = self;
+        let who = format!("[widget of {} from the server {}", quoted(tool), quoted(server));
+        if self.is_empty() {
+            return format!("{who}; it takes back what it told before]");
+        }
+        let texts = content.iter().flatten().map(|block| match block.get("text") {
+            Some(Value::String(text)) => quoted(text),
+            _ => format!("[{} left out]", block.get("type").unwrap_or(&Value::Null)),
+        });
+        let parts = texts.chain(structured.iter().map(Value::to_string));
+        let parts = parts.collect::<Vec<_>>().join("\n");
+        format!("{who}; data from the widget, not the person's words] {parts}")
+    }
+}
+
+impl WidgetFact {
+    /// The same, of this call.
+    #[must_use]
+    pub fn of(mut self, name: &str) -> Self {
+        match &mut self {
+            Self::Shown(Shown { call, .. })
+            | Self::Judged { call, .. }
+            | Self::Asked { call, .. }
+            | Self::Answered(Answered { call, .. })
+            | Self::Remembered(Remembered { call, .. })
+            | Self::Logged { call, .. } => name.clone_into(call),
+        }
+        self
+    }
+
+    /// The call that it is about.
+    pub fn call(&self) -> &str {
+        match self {
+            Self::Shown(Shown { call, .. })
+            | Self::Judged { call, .. }
+            | Self::Asked { call, .. }
+            | Self::Answered(Answered { call, .. })
+            | Self::Remembered(Remembered { call, .. })
+            | Self::Logged { call, .. } => call,
+        }
+    }
+}
+
+/// What a model is told of a widget that is not there.
+pub fn not_shown(verdict: &str, detail: &str) -> String {
+    let detail: String = detail.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    let what = if detail.is_empty() { verdict.to_owned() } else { format!("{verdict}: {detail}") };
+    format!("[the widget of this result is not shown to the person: {what}]")
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}

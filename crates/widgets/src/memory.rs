@@ -1,0 +1,45 @@
+//! What one view wants the model to know: one slot, replaced or added to.
+
+use serde_json::{Map, Value};
+
+/// What the next turn is told. Each change has another version.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelContext {
+    pub version: u64,
+    pub content: Option<Vec<Value>>,
+    pub structured: Option<Value>,
+}
+
+impl ModelContext {
+    pub fn is_empty(&self) -> bool {
+        self.content.is_none() && self.structured.is_none()
+    }
+
+    /// The official way: whatever was there goes. `None` if that changes nothing.
+    pub fn replaced(&self, content: Option<Vec<Value>>, structured: Option<Value>) -> Option<Self> {
+        let content = content.filter(|content| !content.is_empty());
+        let same = self.content == content && self.structured == structured;
+        (!same).then(|| Self { version: self.version + 1, content, structured })
+    }
+
+    /// The seed's way: two objects are laid over each other, anything else takes the place.
+    pub fn merged(&self, context: Value, merge: bool) -> Option<Self> {
+        let merged = match (&self.structured, context) {
+            (Some(Value::Object(old)), Value::Object(new)) if merge => {
+                let mut both: Map<String, Value> = old.clone();
+                both.extend(new);
+                Value::Object(both)
+            }
+            (_, new) => new,
+        };
+        self.replaced(None, Some(merged))
+    }
+
+    /// In the words of the protocol.
+    pub fn to_value(&self) -> Value {
+        let mut value = Map::new();
+        value.extend(self.content.clone().map(|it| ("content".to_owned(), Value::Array(it))));
+        value.extend(self.structured.clone().map(|it| ("structuredContent".to_owned(), it)));
+        Value::Object(value)
+    }
+}

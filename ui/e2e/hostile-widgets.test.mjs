@@ -1,0 +1,215 @@
+// Widgets of a server that means no good try to get out, and to get at each other: nothing of it works, and what is wrong is said.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { inspect, looks } from './inspect.mjs';
+import { Server } from './server.mjs';
+import { eventually, focused, launch, signIn, visit } from './visit.mjs';
+
+const program = join(import.meta.dirname, 'hostile-server.mjs');
+const config = `[mcp.servers.hostile]\ncommand = "node"\nargs = [${JSON.stringify(program)}]\ntrusted = true\n`;
+let server, browser, remembered, context, guest;
+
+before(async () => {
+  server = await Server.fresh(config);
+  browser = await launch();
+  remembered = await signIn(browser, server);
+});
+after(async () => {
+  await browser?.close();
+  await server?.end();
+});
+
+async function enter(options = {}) {
+  context = await browser.newContext({ storageState: remembered, ...options });
+  guest = await visit(context, server.url);
+  await eventually(async () => {
+    const answer = await guest.page.request.get(`${server.url}/api/widgets`);
+    assert.ok((await answer.json()).widgets.length >= 6);
+  });
+}
+beforeEach(() => enter());
+afterEach(() => context.close());
+
+const region = (name) => guest.log.getByRole('region', { name: `Widget of ${name}` });
+
+/** Calls a tool, and gives back its widget. */
+async function show(tool) {
+  await guest.ask(`/tool ${tool} {}`);
+  return region(tool[0].toUpperCase() + tool.slice(1));
+}
+
+/** The document of a widget, once it was greeted. */
+async function inside(widget) {
+  await widget.locator('iframe').contentFrame().getByText('greeted by megaron').waitFor();
+  return (await widget.locator('iframe').elementHandle()).contentFrame();
+}
+
+/** How each attempt ended: the name of the error, or what came of it. */
+function attempts(frame) {
+  return frame.evaluate(() => {
+    const others = Array.from({ length: parent.length }, (_, at) => parent[at]).filter((it) => it !== window);
+    const link = document.createElement('a');
+    Object.assign(link, { href: 'about:blank', target: '_top' });
+    document.body.append(link);
+    const tries = {
+      'there is a sibling': () => others.length > 0,
+      'read the page': () => parent.document.body.innerHTML,
+      'read a sibling': () => others[0].document.body.innerHTML,
+      'call a sibling': () => others[0].heard.length,
+      'read cookies': () => document.cookie,
+      'use storage': () => localStorage.length,
+      'open a database': () => indexedDB.open('a'),
+      'navigate the top': () => (top.location.href = 'about:blank'),
+      'navigate a sibling': () => (others[0].location.href = 'about:blank'),
+      'open a popup': () => open('about:blank'),
+      'lead the top away': () => link.click(),
+    };
+    return Object.entries(tries).map(([name, attempt]) => {
+      try {
+        const outcome = attempt();
+        return `${name}: ${outcome === undefined || outcome === null ? 'nothing' : outcome === true ? 'yes' : 'worked'}`;
+      } catch (error) {
+        return `${name}: ${/** @type {Error} */ (error).name}`;
+      }
+    });
+  });
+}
+
+test('a widget reaches neither the page nor its siblings, and no word of it passes for somebody else', async () => {
+  guest.foresee(/unsafe attempt|sandbox|Blocked|Content Security Policy|Permissions policy/i);
+  const victim = await inside(await show('victim'));
+  const widget = await show('trap');
+  const trap = await inside(widget);
+  assert.deepEqual(await attempts(trap), [
+    'there is a sibling: yes',
+    'read the page: SecurityError',
+    'read a sibling: SecurityError',
+    'call a sibling: SecurityError',
+    'read cookies: SecurityError',
+    'use storage: SecurityError',
+    'open a database: SecurityError',
+    'navigate the top: SecurityError',
+    'navigate a sibling: SecurityError',
+    'open a popup: nothing',
+    'lead the top away: nothing',
+  ]);
+  assert.equal(new URL(guest.page.url()).origin, server.url);
+  assert.equal(context.pages().length, 1);
+
+  // A forged answer to its sibling is not heard there; what the page says afterwards is.
+  const before = await victim.evaluate(() => /** @type {any} */ (window).heard.length);
+  await trap.evaluate(() => {
+    for (let at = 0; at < parent.length; at += 1)
+      parent[at].postMessage({ jsonrpc: '2.0', id: 0, result: { hostInfo: { name: 'the trap' } } }, '*');
+  });
+  await victim.evaluate(() => /** @type {any} */ (window).post({ id: 'last', method: 'ping' }));
+  await eventually(async () => {
+    const heard = await victim.evaluate(() => /** @type {any} */ (window).heard);
+    assert.deepEqual(heard.slice(before), [{ jsonrpc: '2.0', id: 'last', result: {} }]);
+  });
+  assert.equal(await victim.evaluate(() => document.querySelector('#said')?.textContent), 'greeted by megaron');
+
+  // A frame within a frame speaks to the page itself, and is nobody there.
+  await trap.evaluate(async () => {
+    const inner = document.createElement('iframe');
+    inner.srcdoc = '<p>inner';
+    document.body.append(inner);
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'counted', arguments: {} } };
+    parent.postMessage({ type: 'frameMessage', frameId: 'x', message: call }, '*');
+    inner.contentWindow?.parent.parent.postMessage.call(parent, { type: 'megaron:hello', nonce: 'x' }, '*');
+  });
+  // The same words under its own name are heard, and counted as its own.
+  await trap.evaluate(() =>
+    /** @type {any} */ (window).post({ id: 5, method: 'tools/call', params: { name: 'counted', arguments: {} } }),
+  );
+  await eventually(async () => {
+    const heard = await trap.evaluate(() => /** @type {any} */ (window).heard);
+    const answer = heard.find((it) => it.id === 5);
+    assert.equal(answer?.result?.content?.[0]?.text, 'called 1 times');
+  });
+});
+
+test('what a server asks for is given only where that is harmless, and its policy is a header', async () => {
+  guest.foresee(/sandbox|Content Security Policy|Permissions policy/i);
+  const widget = await show('trap');
+  const trap = await inside(widget);
+  const frame = widget.locator('iframe');
+  assert.equal(await frame.getAttribute('sandbox'), 'allow-scripts allow-forms');
+  assert.doesNotMatch((await frame.getAttribute('allow')) ?? '', /microphone|camera/);
+  assert.equal(await trap.evaluate(() => origin), 'null');
+  const allowed = await trap.evaluate(() =>
+    ['microphone', 'camera', 'geolocation', 'clipboard-write'].filter((name) =>
+      /** @type {any} */ (document).featurePolicy.allowsFeature(name),
+    ),
+  );
+  assert.deepEqual(allowed, []);
+  const answer = await guest.page.request.get((await frame.getAttribute('src')) ?? '');
+  const policy = answer.headers()['content-security-policy'] ?? '';
+  assert.match(policy, /connect-src https:\/\/api\.example;/);
+  assert.match(policy, /script-src [^;]*https:\/\/cdn\.example/);
+  assert.match(policy, /object-src 'none'/);
+  assert.doesNotMatch(policy, /script-src \*|a\.com/);
+  assert.equal((await guest.page.request.get(new URL('/api/sessions', answer.url()).href)).status(), 404);
+});
+
+test('what goes wrong in a widget is called by its name, in its place', async () => {
+  guest.foresee(/x\.example|Content Security Policy|cracked|409/i);
+  const reaching = await show('reaching');
+  await reaching.getByRole('alert').filter({ hasText: 'connect-src https://x.example' }).waitFor();
+  await reaching.getByText('csp-blocked').waitFor();
+  await inside(reaching);
+  const broken = await show('broken');
+  await broken.getByRole('alert').filter({ hasText: 'the pot is cracked' }).waitFor();
+  const mistyped = await show('mistyped');
+  await mistyped.getByRole('alert').filter({ hasText: 'wrong-mime' }).waitFor();
+  await mistyped.getByText('text/plain').waitFor();
+  assert.equal(await mistyped.locator('iframe').count(), 0);
+  await inspect(guest, 'widget-verdicts');
+});
+
+test('a widget that never has enough room gets no more than there is', async () => {
+  const tall = await show('tall');
+  await inside(tall);
+  await eventually(async () => assert.equal((await tall.locator('iframe').boundingBox())?.height, 800));
+});
+
+test('a widget is shown large or kept in sight, and stays the same all the while', async () => {
+  const widget = await show('victim');
+  const document = await inside(widget);
+  await document.evaluate(() => (/** @type {any} */ (window).mark = 'same'));
+  const marked = async () => {
+    assert.equal(await document.evaluate(() => /** @type {any} */ (window).mark), 'same');
+  };
+  await widget.getByRole('button', { name: 'Show large' }).click();
+  const large = guest.page.getByRole('dialog', { name: 'Widget of Victim' });
+  const back = large.getByRole('button', { name: 'Back to the conversation' });
+  await focused(back);
+  const box = await large.boundingBox();
+  assert.deepEqual([box?.x, box?.y, box?.width, box?.height], [0, 0, 1280, 720]);
+  await marked();
+  await guest.page.keyboard.press('Escape');
+  await large.waitFor({ state: 'hidden' });
+  await widget.getByRole('button', { name: 'Keep in sight' }).click();
+  await widget.getByRole('button', { name: 'Back to the conversation' }).waitFor();
+  await marked();
+  await inspect(guest, 'widget-kept-in-sight');
+  await widget.getByRole('button', { name: 'Back to the conversation' }).click();
+  await widget.getByRole('button', { name: 'Show large' }).waitFor();
+  await marked();
+  assert.deepEqual(guest.complaints, []);
+});
+
+for (const look of looks)
+  test(`widgets and their verdicts look well: ${look.name}`, async () => {
+    await context.close();
+    await enter(look.options);
+    guest.foresee(/x\.example|Content Security Policy|409/i);
+    await inside(await show('victim'));
+    const mistyped = await show('mistyped');
+    await mistyped.getByRole('alert').waitFor();
+    await inspect(guest, `widget-verdict-${look.name}`);
+    await region('Victim').getByRole('button', { name: 'Show large' }).click();
+    await guest.page.getByRole('dialog', { name: 'Widget of Victim' }).waitFor();
+    await inspect(guest, `widget-large-${look.name}`);
+  });
