@@ -111,12 +111,17 @@ describe('apps', () => {
   test('an app on the disk shows at once, and loads anew when its files change', async () => {
     await enter();
     await card('Scratchpad').waitFor();
+    // Only who is connected hears of it.
+    await guest.connected();
     await write('clock', { name: 'Clock' }, '<!doctype html><p id="time">one');
     await card('Clock').getByRole('button', { name: 'Open Clock' }).click();
     const shown = guest.page.getByRole('region', { name: 'Clock', exact: true }).frameLocator('iframe');
     await shown.getByText('one').waitFor();
-    await write('clock', { name: 'Clock' }, '<!doctype html><p id="time">two');
-    await shown.getByText('two').waitFor();
+    // It may change before the frame is listened for, so it does until that is seen.
+    await eventually(async () => {
+      await write('clock', { name: 'Clock' }, '<!doctype html><p id="time">two');
+      await shown.getByText('two').waitFor({ timeout: 3000 });
+    });
   });
 
   test('what is written in an app is there again after a reload, and is nobody else’s', async () => {

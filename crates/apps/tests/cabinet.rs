@@ -146,21 +146,15 @@ async fn a_change_is_heard_of_and_shows_at_once() {
     assert_eq!(changes.recv().await.unwrap(), "app");
     assert_eq!(names(&home.until(|own| own.len() == 1).await), [("app", "One")]);
     home.put("app/app.json", r#"{"name":"Two"}"#);
-    assert_eq!(changes.recv().await.unwrap(), "app");
-    assert_eq!(
-        names(
-            &home
-                .drawers
-                .list()
-                .await
-                .iter()
-                .filter(|it| it.id == "app")
-                .cloned()
-                .collect::<Vec<_>>()
-        ),
-        [("app", "Two")]
-    );
-    fs::write(home.temp.path().join("apps/app/icon.svg"), "<svg/>").unwrap();
+    // On a busy machine more than one may be heard of the app's beginning.
+    let named = async || {
+        let all = home.drawers.list().await;
+        all.iter().find(|card| card.id == "app").map(|card| card.name.clone())
+    };
+    while named().await.as_deref() != Some("Two") {
+        assert_eq!(changes.recv().await.unwrap(), "app");
+    }
+    home.put("app/icon.svg", "<svg/>");
     assert_eq!(changes.recv().await.unwrap(), "app");
     assert_eq!(home.drawers.icon("app").await, Some(("svg", b"<svg/>".to_vec())));
     home.drawers.remove("app").await.unwrap();

@@ -65,6 +65,7 @@ impl Reader {
             | Fact::Embedded(_)
             | Fact::App(_)
             | Fact::Desktop(_)
+            | Fact::Widget(_)
             | Fact::Observed => (),
             Fact::ToolStarted { call } => {
                 rule(self.calls.contains(call), "only what was called starts")?;

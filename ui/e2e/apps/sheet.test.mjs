@@ -182,7 +182,11 @@ describe('by hand', () => {
     await type('2', '4');
     await cell('A1').click();
     await app.page.keyboard.press('Shift+ArrowDown');
-    const [handle, to] = [await app.content.locator('#handle').boundingBox(), await cell('A5').boundingBox()];
+    const box = () => app.content.locator('#handle').boundingBox();
+    const [second, to] = [await cell('A2').boundingBox(), await cell('A5').boundingBox()];
+    // What was chosen is drawn a moment later.
+    await eventually(async () => assert.ok((await box()).y > second.y));
+    const handle = await box();
     await app.page.mouse.move(handle.x + 4, handle.y + 4);
     await app.page.mouse.down();
     await app.page.mouse.move(to.x + 10, to.y + 10, { steps: 4 });

@@ -93,6 +93,9 @@ async fn a_window_is_taken_over_and_handed_back_and_every_page_knows() {
     let (id, mut page) = docked(&house).await;
     let mut other = watching(&house, &id).await;
     page.send(json!({ "type": "APP_TOUCHED", "windowId": "dock" })).await;
+    // What a page says is taken in one after the other: by now the touch was, before the agent asks.
+    page.send(create("beside", "text", json!("x"))).await;
+    page.until(|frame| frame["actions"][0]["windowId"] == "beside").await;
     let answer = counted(&house, &id, &mut page, 1).await;
     assert_eq!(note(&answer), None, "nobody had taken it");
     let driven = json!({ "type": "window.hands", "windowId": "dock", "hands": "agent",

@@ -38,7 +38,7 @@ async fn gone(sign: PathBuf) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), gone).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(50), gone).await.unwrap();
 }
 
 #[tokio::test]

@@ -196,6 +196,6 @@ async fn pictures_are_shown_to_the_model_and_kept_no_longer_than_the_answer() {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(10), gone).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(50), gone).await.unwrap();
     }
 }

@@ -123,19 +123,19 @@ mod tests {
         port
     }
 
-    async fn closed() -> u16 {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        listener.local_addr().unwrap().port()
-    }
+    /// Nothing listens on this port, and nobody is given it.
+    const CLOSED: u16 = 1;
+    /// Only a fault waits for it.
+    const LONG: Duration = Duration::from_secs(50);
 
     #[tokio::test]
     async fn servers_on_their_ports_are_found_with_their_models() {
         let ports = Ports {
             ollama: serve(Some(r#"{"models":[{"name":"llama3.2:3b"},{"name":"qwen3"}]}"#)).await,
-            lm_studio: closed().await,
+            lm_studio: CLOSED,
             llama_cpp: serve(Some(r#"{"object":"list","data":[{"id":"smol.gguf"}]}"#)).await,
         };
-        let found = look(ports, Duration::from_secs(10)).await;
+        let found = look(ports, LONG).await;
         let server = |what: String, name, port, models: &[&str]| Found {
             what,
             payer: "nobody: it runs on this machine".into(),
@@ -156,7 +156,7 @@ mod tests {
         for answer in ["<html>", "{}", r#"{"data":"x"}"#, r#"{"models":[]} x"#] {
             let port = serve(Some(answer)).await;
             let ports = Ports { ollama: port, lm_studio: port, llama_cpp: port };
-            assert_eq!(look(ports, Duration::from_secs(10)).await, [], "{answer}");
+            assert_eq!(look(ports, LONG).await, [], "{answer}");
         }
     }
 

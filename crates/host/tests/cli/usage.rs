@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{self, BufRead as _, BufReader, Read as _, Write as _},
     net::{TcpListener, TcpStream},
     thread,
 };
@@ -17,20 +17,21 @@ fn provider() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
-        for stream in listener.incoming() {
-            answer(stream.unwrap());
+        for stream in listener.incoming().flatten() {
+            // Whoever asked may have gone, or be killed.
+            thread::spawn(move || answer(stream).ok());
         }
     });
     port
 }
 
-fn answer(mut stream: TcpStream) {
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
+fn answer(mut stream: TcpStream) -> io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
     let mut length = 0;
     loop {
         let mut line = String::new();
-        if reader.read_line(&mut line).unwrap() == 0 {
-            return;
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(());
         }
         let line = line.trim().to_ascii_lowercase();
         if let Some(count) = line.strip_prefix("content-length:") {
@@ -40,13 +41,13 @@ fn answer(mut stream: TcpStream) {
             break;
         }
     }
-    reader.read_exact(&mut vec![0; length]).unwrap();
+    reader.read_exact(&mut vec![0; length])?;
     let body = "data: {\"choices\":[{\"delta\":{\"content\":\"word\"}}]}\n\n\
                 data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":\
                 {\"prompt_tokens\":1000000,\"completion_tokens\":500000}}\n\n\
                 data: [DONE]\n\n";
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
-    stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+    stream.write_all(format!("{head}{body}").as_bytes())
 }
 
 fn configure(home: &Home, more: &str) {

@@ -7,6 +7,7 @@ use testkit::history;
 
 use crate::{
     client::{Client, Heard},
+    script::Script,
     server::Home,
     until, within, witness,
 };
@@ -69,21 +70,23 @@ async fn a_log_that_cannot_be_written_breaks_nothing_else() {
 #[tokio::test]
 async fn a_turn_that_cannot_be_recorded_is_told_of_and_recorded_when_there_is_room_again() {
     let home = Home::new();
+    let script = Script::play(&home, "");
     let mut server = home.serve(&["--drain", "1"]).await;
     let client = Client::of(&home);
     let session = client.create().await;
     let mut socket = client.connect().await.unwrap();
     witness::join(&mut socket, &session, None).await;
-    client.post(&session, "/slow 5\n/long 60").await;
-    let mut is_full = false;
+    // It goes on speaking only when there is no room for it.
+    let mut pause = Some(script.pauses_between("word1 ", "word2"));
+    client.post(&session, "speak").await;
     let error = loop {
         let Heard::Frame(frame) = within("an error", socket.hear()).await else {
             panic!("cut off")
         };
         let event = &frame["event"];
-        if event["type"] == "assistant.message_delta" && !is_full {
+        if event["type"] == "assistant.message_delta" && pause.is_some() {
             server.limit_files(Some(0));
-            is_full = true;
+            pause = None;
         }
         if event["type"] == "session.error" {
             break event["data"].clone();
@@ -101,11 +104,13 @@ async fn a_turn_that_cannot_be_recorded_is_told_of_and_recorded_when_there_is_ro
     assert!(matches!(&end.fact, Fact::TurnEnded(Outcome::Failed { .. })), "{end:?}");
     let Fact::Answered(answer) = &answer.fact else { panic!("{answer:?}") };
     assert!(answer.partial && answer.text.starts_with("word1 "), "{answer:?}");
-    client.post(&session, "/long 2").await;
+    script.says("fine");
+    client.post(&session, "speak").await;
     client.idle(&session).await;
 
     // Not even then does it hang when it is told to stop.
-    client.post(&session, "/slow 5\n/long 100000").await;
+    let _pause = script.pauses_between("word1 ", "word2");
+    client.post(&session, "speak").await;
     until("the turn to speak", async || {
         let log = client.log(&session).await;
         matches!(log.last()?.fact, Fact::StepStarted { .. }).then_some(())

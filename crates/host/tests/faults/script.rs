@@ -2,9 +2,9 @@
 
 use std::{
     collections::VecDeque,
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{self, BufRead as _, BufReader, Read as _, Write as _},
     net::{TcpListener, TcpStream},
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, mpsc},
     thread,
 };
 
@@ -18,8 +18,15 @@ pub struct Script(Arc<Mutex<Parts>>);
 
 #[derive(Default)]
 struct Parts {
-    next: VecDeque<Value>,
+    next: VecDeque<Answer>,
     heard: Vec<Value>,
+}
+
+/// What it says when it is asked.
+struct Answer {
+    chunks: Vec<Value>,
+    /// What it waits for after the first of these.
+    pause: Option<mpsc::Receiver<()>>,
 }
 
 impl Script {
@@ -53,9 +60,21 @@ impl Script {
         self.add(&json!({ "content": text }), "stop");
     }
 
+    /// Says the first of these, and the other once what is given back is dropped.
+    pub fn pauses_between(&self, text: &str, more: &str) -> mpsc::Sender<()> {
+        let (held, pause) = mpsc::channel();
+        let first = chunk(&json!({ "content": text }), &Value::Null);
+        let rest = chunk(&json!({ "content": more }), &json!("stop"));
+        self.answers(Answer { chunks: vec![first, rest], pause: Some(pause) });
+        held
+    }
+
     fn add(&self, delta: &Value, reason: &str) {
-        let choice = json!({ "index": 0, "delta": delta, "finish_reason": reason });
-        self.0.lock().unwrap().next.push_back(json!({ "choices": [choice] }));
+        self.answers(Answer { chunks: vec![chunk(delta, &json!(reason))], pause: None });
+    }
+
+    fn answers(&self, answer: Answer) {
+        self.0.lock().unwrap().next.push_back(answer);
     }
 
     /// How often it was asked.
@@ -78,23 +97,40 @@ impl Script {
     /// Answers one request and hangs up.
     fn serve(&self, mut guest: TcpStream) {
         let Some(body) = request(&guest) else { return };
-        let (status, answer) = self.answer(body);
-        let length = answer.len();
-        let head = "Content-Type: text/event-stream\r\nConnection: close";
-        let reply =
-            format!("HTTP/1.1 {status}\r\n{head}\r\nContent-Length: {length}\r\n\r\n{answer}");
+        let answer = {
+            let mut parts = self.0.lock().unwrap();
+            parts.heard.push(body);
+            parts.next.pop_front()
+        };
         // Whoever asked may have been killed.
-        guest.write_all(reply.as_bytes()).ok();
+        match answer {
+            Some(answer) => answer.tell(&mut guest).ok(),
+            None => guest.write_all(AT_ITS_END.as_bytes()).ok(),
+        };
     }
+}
 
-    fn answer(&self, body: Value) -> (&'static str, String) {
-        let mut parts = self.0.lock().unwrap();
-        parts.heard.push(body);
-        match parts.next.pop_front() {
-            Some(chunk) => ("200 OK", format!("data: {chunk}\n\ndata: [DONE]\n\n")),
-            None => ("400 Bad Request", "the script is at its end".into()),
+const AT_ITS_END: &str =
+    "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\nthe script is at its end";
+
+impl Answer {
+    /// It is over when the connection is.
+    fn tell(&self, guest: &mut TcpStream) -> io::Result<()> {
+        let head = "Content-Type: text/event-stream\r\nConnection: close";
+        guest.write_all(format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n").as_bytes())?;
+        for (number, chunk) in self.chunks.iter().enumerate() {
+            if let Some(pause) = self.pause.as_ref().filter(|_| number > 0) {
+                // Nothing is ever sent: it ends when whoever holds the other end lets go.
+                pause.recv().ok();
+            }
+            guest.write_all(format!("data: {chunk}\n\n").as_bytes())?;
         }
+        guest.write_all(b"data: [DONE]\n\n")
     }
+}
+
+fn chunk(delta: &Value, reason: &Value) -> Value {
+    json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": reason }] })
 }
 
 /// What was asked, if it was asked to the end.

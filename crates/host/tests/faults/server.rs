@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    net::TcpListener,
+    net::{TcpListener, UdpSocket},
     path::PathBuf,
     process::{ExitStatus, Stdio},
 };
@@ -20,11 +20,14 @@ pub struct Home {
     dir: TempDir,
     /// The same for every server here, so that clients find the next one.
     pub port: u16,
+    /// Keeps other tests from choosing the same, also while no server listens there.
+    _claim: UdpSocket,
 }
 
 impl Home {
     pub fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap(), port: free_port() }
+        let (port, claim) = free_port();
+        Self { dir: tempfile::tempdir().unwrap(), port, _claim: claim }
     }
 
     pub fn configure(&self, config: &str) {
@@ -101,10 +104,15 @@ async fn pass_on(stderr: ChildStderr) {
 
 /// Below those that the system hands out: one of these, tried while nobody listens on it, can end
 /// up connected to itself.
-fn free_port() -> u16 {
+fn free_port() -> (u16, UdpSocket) {
     let mut chance = Chance::any();
     let mut ports = std::iter::repeat_with(|| u16::try_from(chance.of(10_000..32_000)).unwrap());
-    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap()
+    let claim = |port| {
+        let claim = UdpSocket::bind(("127.0.0.1", port)).ok()?;
+        TcpListener::bind(("127.0.0.1", port)).ok()?;
+        Some((port, claim))
+    };
+    ports.find_map(claim).unwrap()
 }
 
 /// A running server that does not outlive its test.

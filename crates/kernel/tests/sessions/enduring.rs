@@ -107,7 +107,7 @@ async fn a_disk_that_fills_up_during_a_turn_ends_it_once_there_is_room_again() {
     log(&world, id).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn closing_lets_turns_end_and_records_the_rest_as_interrupted() {
     let gate = Gate::default();
     let world = World::new([vec![wait(&gate), text("in time")], vec![text("too "), hang()]]);

@@ -1,8 +1,9 @@
 //! The reference servers of the protocol, over both transports.
 
 use std::{
+    hash::{BuildHasher as _, RandomState},
     io::{BufRead as _, BufReader},
-    net::TcpListener,
+    net::{TcpListener, UdpSocket},
     process::{Child, Command, Stdio},
 };
 
@@ -15,20 +16,27 @@ fn over_pipes() -> Value {
     json!({ "ref": { "command": "node", "args": [peer("server-everything"), "stdio"] } })
 }
 
-/// The server over HTTP, at a port of its own, for as long as this lives.
+/// The server over HTTP, for as long as this lives.
 struct OverHttp {
     child: Child,
-    port: u16,
+}
+
+/// Below the ports that the system hands out: one of those may be given to somebody else before the server
+/// takes it, or, while nobody listens on it, to whoever tries to connect to it. Keep what comes with it, lest
+/// another test choose the same.
+fn free_port() -> (u16, UdpSocket) {
+    let chance = RandomState::new();
+    let mut ports =
+        (0_u64..).map(|turn| 10_000 + u16::try_from(chance.hash_one(turn) % 22_000).unwrap());
+    let claim = |port| {
+        let claim = UdpSocket::bind(("127.0.0.1", port)).ok()?;
+        TcpListener::bind(("127.0.0.1", port)).ok()?;
+        Some((port, claim))
+    };
+    ports.find_map(claim).unwrap()
 }
 
 impl OverHttp {
-    fn start() -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
-        Self::start_at(port)
-    }
-
     fn start_at(port: u16) -> Self {
         let mut child = Command::new("node")
             .args([&peer("server-everything"), "streamableHttp"])
@@ -41,7 +49,7 @@ impl OverHttp {
         assert!(said.any(|line| line.unwrap().contains("listening on port")), "it ended");
         // Read to the end, or it would stop at a full pipe.
         std::thread::spawn(move || said.for_each(drop));
-        Self { child, port }
+        Self { child }
     }
 }
 
@@ -93,8 +101,9 @@ async fn the_reference_server_is_understood_over_pipes() {
 
 #[tokio::test]
 async fn the_reference_server_is_understood_over_http() {
-    let server = OverHttp::start();
-    let url = format!("http://127.0.0.1:{}/mcp", server.port);
+    let (port, _claim) = free_port();
+    let _server = OverHttp::start_at(port);
+    let url = format!("http://127.0.0.1:{port}/mcp");
     let home = Home::new(json!({ "ref": { "url": url } })).await;
     a_visit(&home).await;
     home.servers.close().await;
@@ -102,11 +111,11 @@ async fn the_reference_server_is_understood_over_http() {
 
 #[tokio::test]
 async fn a_server_over_http_that_goes_away_and_comes_back_is_found_again() {
-    let server = OverHttp::start();
-    let url = format!("http://127.0.0.1:{}/mcp", server.port);
+    let (port, _claim) = free_port();
+    let server = OverHttp::start_at(port);
+    let url = format!("http://127.0.0.1:{port}/mcp");
     let home = Home::new(json!({ "ref": { "url": url } })).await;
     home.until_ready("ref").await;
-    let port = server.port;
     drop(server);
     let lost = home.call("ref__echo", json!({ "message": "hi" })).await.unwrap_err();
     assert!(lost.contains("was lost"), "{lost}");

@@ -24,7 +24,7 @@ use testkit::{World, model::Script};
 use tokio::time::timeout;
 
 /// Longer than anything here takes; only a fault waits for it.
-const PATIENCE: Duration = Duration::from_secs(25);
+const PATIENCE: Duration = Duration::from_secs(50);
 
 pub struct Home {
     pub world: World,

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use kernel::servers::{Servers as _, Standing};
+use kernel::{
+    inbox::CallError,
+    servers::{Servers as _, Standing},
+    toolbox::{Caller, ToolError},
+};
 use serde_json::json;
 
 use crate::home::{Home, odd};
@@ -59,11 +63,17 @@ async fn a_server_that_says_nothing_is_given_up() {
 #[tokio::test]
 async fn a_call_that_hangs_is_given_up_and_its_server_told() {
     let mut settings = odd("calls");
-    settings["call_seconds"] = 1.into();
+    settings["call_seconds"] = 60.into();
     let home = Home::new(json!({ "odd": settings })).await;
     home.until_ready("odd").await;
-    let given_up = "nothing was heard of this call for 1 seconds; it was cancelled";
-    assert_eq!(home.call("hang", json!({})).await, Err(given_up.into()));
+    let given_up = "nothing was heard of this call for 60 seconds; it was cancelled";
+    let session = home.session().await;
+    // Time passes as fast as nothing happens, and afterwards as it does for everybody.
+    tokio::time::pause();
+    let hung = home.host.call(session, Caller::Client, "hang", json!({})).await;
+    tokio::time::resume();
+    let Err(CallError::Tool(ToolError::Failed(why))) = hung else { panic!("{hung:?}") };
+    assert_eq!(why, given_up);
     home.until_cancelled(&["nobody waits for it"]).await;
     home.servers.close().await;
 }
@@ -138,7 +148,8 @@ async fn a_storm_of_changes_is_one_change() {
     assert_eq!(home.text("storm", json!({})).await, "stormed");
     home.until_text("lists", |lists| lists.parse::<u32>().unwrap() > 1).await;
     let lists: u32 = home.text("lists", json!({})).await.parse().unwrap();
-    assert!(lists <= 4, "it was listed {lists} times");
+    // Once a second at most, and a machine may be slow: it is far from the thousands that it said.
+    assert!(lists <= 20, "it was listed {lists} times");
     home.servers.close().await;
 }
 

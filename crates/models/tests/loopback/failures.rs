@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::StreamExt as _;
 use kernel::{
     ports::{Models as _, Piece},
     update::Failure,
@@ -9,8 +10,8 @@ use kernel::{
 use models::{Kind, Problem};
 
 use crate::{
-    KEY, fail, hear, lineup, model,
-    server::{Reply, Server, events, response, soon},
+    KEY, fail, hear, lineup, model, prompt,
+    server::{Reply, Server, Standstill, events, response, soon},
     settings,
 };
 
@@ -109,12 +110,22 @@ async fn a_stalled_stream_is_cut() {
     for said in [events(&[HELLO]), events(&[]), String::new()] {
         let mut server = Server::start(&[Reply::Stuck(said.clone())]).await;
         let mut settings = settings(Kind::OpenaiChat, &server);
-        settings.silence_seconds = Some(0.05);
-        let (pieces, error) = hear(model(settings).as_ref()).await;
-        assert_eq!(pieces.len(), usize::from(said.contains("Hello")));
-        let error = error.unwrap();
+        settings.silence_seconds = Some(30.0);
+        let model = model(settings);
+        let still = Standstill::begin();
+        let mut stream = model.stream(&prompt());
+        if said.contains("Hello") {
+            assert_eq!(stream.next().await, Some(Ok(Piece::Text("Hello".into()))));
+        }
+        tokio::select! {
+            piece = stream.next() => panic!("{piece:?}"),
+            _ = server.request() => drop(still),
+        }
+        let error = stream.next().await.unwrap().unwrap_err();
         assert_eq!(error.kind, Failure::Network);
-        assert!(error.message.contains("said nothing for 50ms"), "{error}");
+        assert!(error.message.contains("said nothing for 30s"), "{error}");
+        assert!(stream.next().await.is_none(), "an error is the end");
+        tokio::time::resume();
         server.client_leaves().await;
     }
 }

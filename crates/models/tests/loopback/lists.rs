@@ -7,7 +7,7 @@ use models::{Kind, Problem, ProviderSettings};
 
 use crate::{
     KEY, lineup,
-    server::{Reply, Server, response, soon},
+    server::{Reply, Server, Standstill, response, soon},
     settings,
 };
 
@@ -19,6 +19,7 @@ fn info(id: &str, name: &str) -> ModelInfo {
 
 #[tokio::test]
 async fn a_provider_is_asked_once_and_one_that_is_down_hides_no_other() {
+    let _still = Standstill::begin();
     let list = r#"{"data":[{"id":"small","context_length":4096},{"id":"big"}]}"#;
     let mut up = Server::start(&[Reply::Whole(response("200 OK", "", list))]).await;
     let down = Server::start(&[Reply::Whole(response("500 Oops", "", ""))]).await;
@@ -48,6 +49,7 @@ async fn a_provider_is_asked_once_and_one_that_is_down_hides_no_other() {
 
 #[tokio::test]
 async fn what_a_server_of_this_machine_can_read_is_learnt_although_its_models_are_configured() {
+    let _still = Standstill::begin();
     let list = r#"{"data":[{"id":"best","meta":{"n_ctx":2048}}]}"#;
     let server = Server::start(&[Reply::Whole(response("200 OK", "", list))]).await;
     let lineup = lineup([("here", settings(Kind::OpenaiChat, &server))]);
@@ -59,17 +61,23 @@ async fn what_a_server_of_this_machine_can_read_is_learnt_although_its_models_ar
 
 #[tokio::test]
 async fn a_provider_that_says_nothing_is_not_waited_for() {
-    let stuck = Server::start(&[Reply::Stuck(String::new())]).await;
+    let mut stuck = Server::start(&[Reply::Stuck(String::new())]).await;
     let mut settings = settings(Kind::OpenaiResponses, &stuck);
     settings.models = None;
     let lineup = lineup([("stuck", settings)]);
-    let listed = soon(lineup.list()).await.unwrap();
-    assert_eq!(listed.len(), 1);
+    let still = Standstill::begin();
+    let asked = async {
+        stuck.request().await;
+        drop(still);
+    };
+    let (listed, ()) = tokio::join!(lineup.list(), asked);
+    assert_eq!(listed.unwrap().len(), 1);
     assert!(lineup.find("stuck/anything").is_some());
 }
 
 #[tokio::test]
 async fn a_name_that_nobody_has_is_refused_once_the_provider_has_told_what_it_has() {
+    let _still = Standstill::begin();
     let list =
         |names: &str| Reply::Whole(response("200 OK", "", &format!(r#"{{"data":[{names}]}}"#)));
     let first = list(r#"{"id":"small:latest","context_length":4096}"#);
@@ -84,9 +92,7 @@ async fn a_name_that_nobody_has_is_refused_once_the_provider_has_told_what_it_ha
     assert!(lineup.find("here/new").is_none());
     assert!(lineup.find("named/new").is_some(), "this one was not asked");
     assert_eq!(server.asked(), 1, "so new a list is believed");
-    tokio::time::pause();
     tokio::time::advance(Duration::from_secs(3)).await;
-    tokio::time::resume();
     assert!(lineup.find("here/new").is_none(), "the list is doubted");
     soon(lineup.list()).await.unwrap();
     assert!(lineup.find("here/new").is_some(), "it has come since");
@@ -98,6 +104,7 @@ fn problem(provider: &str, what: &str, fix: &str) -> Problem {
 
 #[tokio::test]
 async fn what_keeps_providers_from_being_used_is_told_with_what_to_do() {
+    let _still = Standstill::begin();
     let whole = |status: &str, body: &str| Reply::Whole(response(status, "", body));
     let locked = Server::start(&[whole("401 No", &format!("no such key: {KEY}"))]).await;
     let listless = Server::start(&[whole("404 None", "nothing here")]).await;
@@ -140,9 +147,8 @@ async fn what_keeps_providers_from_being_used_is_told_with_what_to_do() {
 
 #[tokio::test]
 async fn a_server_that_is_down_is_told_of() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+    // Nothing listens on this port, and nobody is given it.
+    let address = "127.0.0.1:1";
     let mut settings = ProviderSettings::new(Kind::OpenaiChat);
     settings.base_url = Some(format!("http://{address}"));
     let lineup = lineup([("down", settings)]);

@@ -1,6 +1,10 @@
 //! A provider on this machine that says what it is told to, in raw HTTP.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, mpsc as blocking},
+    time::Duration,
+};
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -65,7 +69,23 @@ impl Server {
 
 /// A machine may be slow, but not this slow.
 pub async fn soon<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(10), future).await.unwrap()
+    tokio::time::timeout(Duration::from_secs(50), future).await.unwrap()
+}
+
+/// As long as this is kept no time passes, however long the machine takes. Afterwards it passes as fast
+/// as nothing happens.
+pub struct Standstill {
+    _hold: blocking::Sender<()>,
+}
+
+impl Standstill {
+    pub fn begin() -> Self {
+        tokio::time::pause();
+        let (hold, held) = blocking::channel();
+        // Time that is paused is moved on when nobody has anything to do; this one has.
+        tokio::task::spawn_blocking(move || held.recv().is_ok());
+        Self { _hold: hold }
+    }
 }
 
 async fn answer(

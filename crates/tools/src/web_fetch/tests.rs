@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use testkit::World;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
 };
 
 use super::*;
@@ -43,9 +43,7 @@ impl Server {
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 count.fetch_add(1, Ordering::SeqCst);
-                let mut request = vec![0; 4096];
-                let read = stream.read(&mut request).await.unwrap_or_default();
-                let request = String::from_utf8_lossy(&request[..read]).into_owned();
+                let request = whole(&mut stream).await;
                 let path = request.split(' ').nth(1).unwrap_or_default();
                 // The client may have heard enough.
                 stream.write_all(&answer(path)).await.ok();
@@ -60,6 +58,22 @@ impl Server {
 
     fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
+    }
+}
+
+/// A request to its end: whoever hangs up with some of it unread may be heard no more.
+async fn whole(stream: &mut TcpStream) -> String {
+    let mut request = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&request).into_owned();
+        let posted = text.starts_with("POST");
+        let is_whole = |(_, body): (&str, &str)| !posted || body == "hi";
+        if text.split_once("\r\n\r\n").is_some_and(is_whole) {
+            return text;
+        }
+        if !matches!(stream.read_buf(&mut request).await, Ok(1..)) {
+            return text;
+        }
     }
 }
 

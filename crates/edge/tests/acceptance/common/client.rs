@@ -9,7 +9,8 @@ use tokio::{
     time::timeout,
 };
 
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Only a fault waits for it, and the runner gives up a little later.
+const PATIENCE: Duration = Duration::from_secs(50);
 
 /// A request. Without a `Host` of its own it names the address it goes to.
 #[derive(Clone)]

@@ -15,7 +15,8 @@ use tokio_tungstenite::{
     },
 };
 
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Only a fault waits for it, and the runner gives up a little later.
+const PATIENCE: Duration = Duration::from_secs(50);
 
 pub struct Socket {
     stream: WebSocketStream<TcpStream>,
