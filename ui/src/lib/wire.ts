@@ -193,6 +193,8 @@ export interface Task {
   id: string;
   title: string;
   steps: Step[];
+  /** Where the agent has decided it. */
+  visibility?: 'show' | 'hide';
 }
 
 export interface Step {
@@ -384,7 +386,7 @@ export type KnownEvent =
   | Happened<'permission.requested', { approval: Approval }>
   | Happened<'permission.completed', Completed>
   | Happened<'task.created' | 'task.updated', { task: Task }>
-  | Happened<'task.completed', { taskId: string; status: 'done' | 'failed' | 'cancelled' }>
+  | Happened<'task.completed', { taskId: string; status: 'done' | 'failed' | 'cancelled'; reason?: string }>
   | Happened<'session.rewound', { before: number }>
   | Happened<'session.idle', object>
   | Happened<'session.error', { message: string; errorType?: string }>

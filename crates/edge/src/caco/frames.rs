@@ -189,7 +189,12 @@ pub enum Body<'a> {
     #[serde(rename = "task.updated")]
     TaskUpdated { task: Task<'a> },
     #[serde(rename = "task.completed", rename_all = "camelCase")]
-    TaskCompleted { task_id: Uuid, status: &'static str },
+    TaskCompleted {
+        task_id: Uuid,
+        status: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<&'a str>,
+    },
     #[serde(rename = "caco.reload")]
     Reload {},
     #[serde(rename = "caco.embed", rename_all = "camelCase")]
@@ -290,6 +295,9 @@ pub enum Global {
     },
     #[serde(rename = "schedule.changed")]
     SchedulesChanged {},
+    /// A device came or went, or what it is told has changed.
+    #[serde(rename = "devices.changed")]
+    DevicesChanged {},
 }
 
 /// A moment as this API writes it: UTC, to the millisecond.
