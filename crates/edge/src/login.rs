@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::{
     auth::{self, Access, Purpose},
+    devices::{Device, Scope},
     error::ApiError,
 };
 
@@ -26,13 +27,15 @@ pub enum Reason {
     Unknown,
     UsedCode,
     WrongKey,
+    /// It opens the doors for phones, and no others.
+    PhoneKey,
 }
 
 /// With a code, logs in; without, shows the form.
 pub async fn visit(State(access): State<Arc<Access>>, request: Request) -> Response {
     match auth::query(request.uri(), "code") {
         Some(code) if access.codes.redeem(code, Purpose::Login, access.clock.now()) => {
-            enter(&access)
+            enter(&access, None)
         }
         Some(_) => page(&Reason::UsedCode),
         None => page(&Reason::Asked),
@@ -46,9 +49,14 @@ pub async fn submit(State(access): State<Arc<Access>>, request: Request) -> Resp
     };
     // Keys hold nothing that a form would escape.
     let key = body.strip_prefix(b"key=").and_then(|key| std::str::from_utf8(key).ok());
-    match key {
-        Some(key) if access.keys.accepts(key) => enter(&access),
-        _ => page(&Reason::WrongKey),
+    let Some(key) = key else { return page(&Reason::WrongKey) };
+    if access.keys.accepts(key) {
+        return enter(&access, None);
+    }
+    match access.devices.find(key.as_bytes()) {
+        Some(device) if device.scope == Scope::Everything => enter(&access, Some(&device)),
+        Some(_) => page(&Reason::PhoneKey),
+        None => page(&Reason::WrongKey),
     }
 }
 
@@ -62,8 +70,8 @@ pub async fn leave(State(access): State<Arc<Access>>) -> Response {
 
 /// A page that moves on, not a redirect: a strict cookie would not travel with a redirect that
 /// began on somebody else's site.
-fn enter(access: &Access) -> Response {
-    let cookie = match access.login_cookie() {
+fn enter(access: &Access, device: Option<&Device>) -> Response {
+    let cookie = match access.login_cookie(device) {
         Ok(Some(cookie)) => cookie,
         Ok(None) => return page(&Reason::WrongKey),
         Err(error) => return ApiError::internal(error.to_string()).into_response(),
@@ -80,12 +88,18 @@ fn enter(access: &Access) -> Response {
 pub fn page(reason: &Reason) -> Response {
     let status = match reason {
         Reason::Asked => StatusCode::OK,
-        Reason::Unknown | Reason::UsedCode | Reason::WrongKey => StatusCode::UNAUTHORIZED,
+        Reason::Unknown | Reason::UsedCode | Reason::WrongKey | Reason::PhoneKey => {
+            StatusCode::UNAUTHORIZED
+        }
     };
     let notice = match reason {
         Reason::Asked | Reason::Unknown => "",
         Reason::UsedCode => "<p role=\"alert\">This login link has been used or is too old.</p>",
         Reason::WrongKey => "<p role=\"alert\">That is not the key.</p>",
+        Reason::PhoneKey => {
+            "<p role=\"alert\">This key is for the app. One that opens the page is made with \
+             <code>megaron pair --everything</code>.</p>"
+        }
     };
     let html = format!(
         "{HEAD}<main><h1>Megaron</h1>{notice}<p>Open the login link that <code>megaron serve</code> \
