@@ -183,6 +183,30 @@ export interface Device {
   connected: boolean;
 }
 
+/** A browser that is told of what happens. */
+export interface PushBrowser {
+  id: string;
+  name: string;
+  deviceId: string | null;
+  /** Who carries the messages. */
+  service: string;
+  createdAt: string;
+  lastSuccessAt: string | null;
+  lastError: string | null;
+  lastErrorAt: string | null;
+  settings: PushSettings;
+}
+
+export interface PushSettings {
+  questions: boolean;
+  tasks: boolean;
+  messages: boolean;
+  answers: boolean;
+  hideContent: boolean;
+  quiet: { from: string; to: string; exceptQuestions: boolean } | null;
+  timeZone: string | null;
+}
+
 /** How other machines reach the server, as far as they do. */
 export interface Reach {
   host: string;
@@ -283,6 +307,7 @@ export type GlobalEvent =
   | { type: 'applet.changed'; data: { slug: string } }
   | { type: 'app.changed'; data: { id: string } }
   | { type: 'approvals.changed'; data: { sessionId: string; open: number } }
+  | { type: 'devices.changed'; data: object }
   | { type: 'schedule.changed'; data: object };
 
 /** What concerns one frame, which is a window whose content lives on another origin. */

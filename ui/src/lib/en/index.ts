@@ -14,6 +14,7 @@ import { models } from './models';
 import { navigation } from './navigation';
 import { news } from './news';
 import { help, palette } from './palette';
+import { push } from './push';
 import { schedules } from './schedules';
 import { sessions } from './sessions';
 import { settings } from './settings';
@@ -44,6 +45,7 @@ export const en = {
   navigation,
   news,
   palette,
+  push,
   schedules,
   sessions,
   settings,
