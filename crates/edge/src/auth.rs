@@ -181,8 +181,12 @@ impl Access {
         let mut parts = message.split('.');
         let expiry = parts.next().and_then(|it| it.parse::<i64>().ok());
         let valid = expiry.is_some_and(|expiry| self.clock.now().as_second() < expiry);
-        let stands = parts.nth(1).is_none_or(|device| self.full_device(device).is_some());
-        valid && stands && self.keys.sealed(message, seal)
+        let device = parts.nth(1).map(|device| self.full_device(device));
+        if !valid || matches!(device, Some(None)) || !self.keys.sealed(message, seal) {
+            return false;
+        }
+        device.flatten().inspect(|device| self.devices.saw(device));
+        true
     }
 
     /// The device whose key let this request in; none if the owner's own did.

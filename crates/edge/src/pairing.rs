@@ -9,7 +9,7 @@ use axum::{
 pub async fn page() -> impl IntoResponse {
     let html = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
         content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light \
-        dark\"><title>Pair a phone with Megaron</title><link rel=\"stylesheet\" \
+        dark\"><title>Pair a phone with Megaron</title><link rel=\"icon\" href=\"data:,\"><link rel=\"stylesheet\" \
         href=\"/login.css\"><script src=\"/pair.js\" defer></script><main><h1>Pair this \
         phone</h1><p>Copy these two into the app.</p><p><label for=\"host\">Host</label> <input \
         id=\"host\" readonly></p><p><label for=\"key\">Key</label> <input id=\"key\" \
