@@ -8,6 +8,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use anyhow::Context as _;
@@ -22,6 +23,8 @@ use axum::{
 use futures::SinkExt as _;
 use tokio::sync::broadcast;
 
+use crate::server::resident;
+
 pub const COMMAND: &str = "bare-broadcaster";
 
 /// The reference in a process of its own, as Megaron is.
@@ -31,15 +34,26 @@ pub struct Bare {
 }
 
 impl Bare {
+    /// As fast as it can.
     pub fn start(readers: usize, deltas: usize, size: usize) -> anyhow::Result<Self> {
+        Self::paced(readers, deltas, size, 0)
+    }
+
+    /// With so many milliseconds between two frames.
+    pub fn paced(readers: usize, deltas: usize, size: usize, pause: usize) -> anyhow::Result<Self> {
         let mut child = Command::new(env::current_exe()?)
             .arg(COMMAND)
-            .args([readers, deltas, size].map(|number| number.to_string()))
+            .args([readers, deltas, size, pause].map(|number| number.to_string()))
             .stdout(Stdio::piped())
             .spawn()?;
         let mut lines = BufReader::new(child.stdout.take().context("no output")?).lines();
         let address = lines.next().context("the reference said nothing")??;
         Ok(Self { child, address })
+    }
+
+    /// Memory in use now, in MB.
+    pub fn resident(&self) -> anyhow::Result<f64> {
+        resident(self.child.id())
     }
 }
 
@@ -54,7 +68,10 @@ impl Drop for Bare {
 /// Waits for so many readers, then sends each so many frames of that size.
 pub fn serve(numbers: &[String]) -> anyhow::Result<()> {
     let numbers: Vec<usize> = numbers.iter().map(|it| it.parse()).collect::<Result<_, _>>()?;
-    let [readers, deltas, size] = numbers[..] else { anyhow::bail!("three numbers are needed") };
+    let [readers, deltas, size, pause] = numbers[..] else {
+        anyhow::bail!("four numbers are needed")
+    };
+    let pause = Duration::from_millis(u64::try_from(pause)?);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async move {
@@ -70,6 +87,9 @@ pub fn serve(numbers: &[String]) -> anyhow::Result<()> {
                             for _ in 0..deltas {
                                 // Readers cannot all be gone before the end.
                                 sender.send(Utf8Bytes::from("x".repeat(size))).ok();
+                                if !pause.is_zero() {
+                                    tokio::time::sleep(pause).await;
+                                }
                             }
                         });
                     }

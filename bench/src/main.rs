@@ -15,6 +15,7 @@ mod instant;
 mod latency;
 mod minds;
 mod page;
+mod phones;
 mod search;
 mod seed;
 mod server;
@@ -38,7 +39,7 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == calls::COMMAND) {
         return calls::lend();
     }
-    let measurements: [(&str, Measure); 12] = [
+    let measurements: [(&str, Measure); 13] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
         ("history", history::history),
@@ -49,6 +50,7 @@ fn main() -> anyhow::Result<()> {
         ("search", search::measure),
         ("calls", calls::measure),
         ("page", page::measure),
+        ("phones", phones::measure),
         ("apps", apps::measure),
         ("files", files::measure),
     ];

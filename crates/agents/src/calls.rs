@@ -259,7 +259,7 @@ fn planned(plan: Plan) -> tasks::Plan {
         Step { text: short(&entry.content), progress }
     };
     let steps = plan.entries.into_iter().take(STEPS).map(step).collect();
-    tasks::Plan { title: "Plan".to_owned(), steps }
+    tasks::Plan { title: "Plan".to_owned(), steps, visibility: None }
 }
 
 #[cfg(test)]

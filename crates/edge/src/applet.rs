@@ -258,7 +258,8 @@ fn told(news: &News, key: &AppletKey, heard_by: &Speaker) -> Option<Value> {
         News::AppletChanged { .. }
         | News::AppChanged { .. }
         | News::Session { .. }
-        | News::Schedules => None,
+        | News::Schedules
+        | News::Devices => None,
     }
 }
 

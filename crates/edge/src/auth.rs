@@ -21,7 +21,7 @@ use crate::{
     apps,
     caco::mcp::CALLBACK,
     desktop::CONNECT,
-    devices::{Devices, Scope},
+    devices::{Device, Devices, Scope},
     error::ApiError,
     keys::{Keys, secret},
     listen::Peer,
@@ -179,12 +179,34 @@ impl Access {
         pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
-    /// A cookie is a date and the key's seal on it: nothing to store, and a new key ends them all.
+    /// A cookie is a date and the key's seal on it: nothing to store, and a new key ends them all. One
+    /// that a device got names it, and ends with it.
     fn logged_in(&self, cookie: &str) -> bool {
         let Some((message, seal)) = cookie.rsplit_once('.') else { return false };
-        let expiry = message.split('.').next().and_then(|it| it.parse::<i64>().ok());
+        let mut parts = message.split('.');
+        let expiry = parts.next().and_then(|it| it.parse::<i64>().ok());
         let valid = expiry.is_some_and(|expiry| self.clock.now().as_second() < expiry);
-        valid && self.keys.sealed(message, seal)
+        let device = parts.nth(1).map(|device| self.full_device(device));
+        if !valid || matches!(device, Some(None)) || !self.keys.sealed(message, seal) {
+            return false;
+        }
+        device.flatten().inspect(|device| self.devices.saw(device));
+        true
+    }
+
+    /// The device whose key let this request in; none if the owner's own did.
+    pub fn device(&self, headers: &HeaderMap) -> Option<Arc<Device>> {
+        if let Some(key) = bearer(headers) {
+            return self.devices.find(key.as_bytes());
+        }
+        let cookie = self.cookie(headers).filter(|cookie| self.logged_in(cookie))?;
+        let (message, _) = cookie.rsplit_once('.')?;
+        self.full_device(message.split('.').nth(2)?)
+    }
+
+    fn full_device(&self, id: &str) -> Option<Arc<Device>> {
+        let device = self.devices.named(id).filter(|device| device.id == id);
+        device.filter(|device| device.scope == Scope::Everything)
     }
 
     /// What takes the cookie of a login away again.
@@ -194,9 +216,10 @@ impl Access {
         HeaderValue::try_from(cookie).map_err(io::Error::other)
     }
 
-    pub fn login_cookie(&self) -> io::Result<Option<HeaderValue>> {
+    pub fn login_cookie(&self, device: Option<&Device>) -> io::Result<Option<HeaderValue>> {
         let seconds = LOGIN_DAYS * 24 * 60 * 60;
-        let message = format!("{}.{}", self.clock.now().as_second() + seconds, secret()?);
+        let named = device.map(|device| format!(".{}", device.id)).unwrap_or_default();
+        let message = format!("{}.{}{named}", self.clock.now().as_second() + seconds, secret()?);
         let Some(seal) = self.keys.seal(&message) else { return Ok(None) };
         let name = self.cookie_name();
         let cookie = format!(

@@ -63,6 +63,11 @@ impl ApiError {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", message)
     }
 
+    /// Somebody else whom we asked did not do it.
+    pub fn bad_gateway(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_GATEWAY, "BAD_GATEWAY", message)
+    }
+
     pub fn upgrade_required(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UPGRADE_REQUIRED, "UPGRADE_REQUIRED", message)
     }

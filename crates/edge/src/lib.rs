@@ -22,6 +22,7 @@ mod operate;
 mod outputs;
 mod page;
 mod pairing;
+mod push;
 mod sandbox;
 mod shell;
 mod socket;
@@ -119,6 +120,7 @@ struct App {
     access: Arc<Access>,
     closing: socket::Closing,
     phones: Phones,
+    push: push::Push,
     metrics: Metrics,
     lookout: OnceLock<Lookout>,
     disk: files::Disk,
@@ -184,6 +186,7 @@ impl Edge {
         let cellar = cabinet::cellar::Cellar::new(settings.data_dir.join("storage"));
         let (clock, catalog) = (host.ports.clock.clone(), host.ports.catalog.clone());
         let hub = Arc::new(desktop::Hub::new(host.devices.clone(), clock, catalog));
+        let push = push::Push::new(host.clone(), &settings.data_dir);
         let lookout = OnceLock::new();
         let app = Arc::new(App {
             host,
@@ -194,6 +197,7 @@ impl Edge {
             access,
             closing,
             phones,
+            push,
             metrics,
             lookout,
             disk,
@@ -246,6 +250,7 @@ impl Edge {
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
         let Self { app, listener, settings, mcp, sandbox } = self;
         app.access.devices.load().await.map_err(io::Error::other)?;
+        app.push.load().await.map_err(io::Error::other)?;
         let router = router(app.clone(), mcp);
         let finish = async {
             app.host.shut(settings.drain).await;
@@ -257,6 +262,7 @@ impl Edge {
         tokio::select! {
             served = async { tokio::try_join!(hall, frames) } => served.map(drop),
             () = files::clearing::clear(app.clone()) => Ok(()),
+            () = push::keep(app.clone()) => Ok(()),
         }
     }
 }
@@ -283,6 +289,7 @@ fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {
         .routes(routes!(outputs::show))
         .merge(windows::routes())
         .merge(window::routes())
+        .merge(push::routes::routes())
         .merge(v1::routes())
         .routes(routes!(welcome::welcome))
         .routes(routes!(briefing::show))

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::{
     auth::{self, Access, Purpose},
+    devices::{Device, Scope},
     error::ApiError,
 };
 
@@ -27,6 +28,8 @@ pub enum Reason {
     Unknown,
     UsedCode,
     WrongKey,
+    /// It opens the doors for phones, and no others.
+    PhoneKey,
 }
 
 /// With a code, logs in; without, shows the form.
@@ -35,7 +38,7 @@ pub async fn visit(State(access): State<Arc<Access>>, request: Request) -> Respo
         Some(code) if access.codes.redeem(code, Purpose::Login, access.clock.now()) => {
             // Nothing else of an address is followed: it may have been made up.
             let session = auth::query(request.uri(), "session").and_then(SessionId::parse);
-            enter(&access, session)
+            enter(&access, None, session)
         }
         Some(_) => page(&Reason::UsedCode),
         None => page(&Reason::Asked),
@@ -49,9 +52,14 @@ pub async fn submit(State(access): State<Arc<Access>>, request: Request) -> Resp
     };
     // Keys hold nothing that a form would escape.
     let key = body.strip_prefix(b"key=").and_then(|key| std::str::from_utf8(key).ok());
-    match key {
-        Some(key) if access.keys.accepts(key) => enter(&access, None),
-        _ => page(&Reason::WrongKey),
+    let Some(key) = key else { return page(&Reason::WrongKey) };
+    if access.keys.accepts(key) {
+        return enter(&access, None, None);
+    }
+    match access.devices.find(key.as_bytes()) {
+        Some(device) if device.scope == Scope::Everything => enter(&access, Some(&device), None),
+        Some(_) => page(&Reason::PhoneKey),
+        None => page(&Reason::WrongKey),
     }
 }
 
@@ -65,8 +73,8 @@ pub async fn leave(State(access): State<Arc<Access>>) -> Response {
 
 /// A page that moves on, not a redirect: a strict cookie would not travel with a redirect that
 /// began on somebody else's site.
-fn enter(access: &Access, session: Option<SessionId>) -> Response {
-    let cookie = match access.login_cookie() {
+fn enter(access: &Access, device: Option<&Device>, session: Option<SessionId>) -> Response {
+    let cookie = match access.login_cookie(device) {
         Ok(Some(cookie)) => cookie,
         Ok(None) => return page(&Reason::WrongKey),
         Err(error) => return ApiError::internal(error.to_string()).into_response(),
@@ -84,12 +92,18 @@ fn enter(access: &Access, session: Option<SessionId>) -> Response {
 pub fn page(reason: &Reason) -> Response {
     let status = match reason {
         Reason::Asked => StatusCode::OK,
-        Reason::Unknown | Reason::UsedCode | Reason::WrongKey => StatusCode::UNAUTHORIZED,
+        Reason::Unknown | Reason::UsedCode | Reason::WrongKey | Reason::PhoneKey => {
+            StatusCode::UNAUTHORIZED
+        }
     };
     let notice = match reason {
         Reason::Asked | Reason::Unknown => "",
         Reason::UsedCode => "<p role=\"alert\">This login link has been used or is too old.</p>",
         Reason::WrongKey => "<p role=\"alert\">That is not the key.</p>",
+        Reason::PhoneKey => {
+            "<p role=\"alert\">This key is for the app. One that opens the page is made with \
+             <code>megaron pair --everything</code>.</p>"
+        }
     };
     let html = format!(
         "{HEAD}<main><h1>Megaron</h1>{notice}<p>Open the login link that <code>megaron serve</code> \

@@ -3,6 +3,8 @@ const key = new URLSearchParams(location.hash.slice(1)).get("key");
 document.getElementById("host").value = location.host;
 document.getElementById("key").value = key ?? "";
 document.getElementById("missing").hidden = Boolean(key);
+document.getElementById("sent").value = key ?? "";
+document.getElementById("enter").hidden = !key;
 history.replaceState(null, "", location.pathname);
 for (const field of document.querySelectorAll("input")) {
   field.addEventListener("focus", () => field.select());

@@ -9,12 +9,14 @@ use axum::{
 pub async fn page() -> impl IntoResponse {
     let html = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
         content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light \
-        dark\"><title>Pair a phone with Megaron</title><link rel=\"stylesheet\" \
+        dark\"><title>Pair a phone with Megaron</title><link rel=\"icon\" href=\"data:,\"><link rel=\"stylesheet\" \
         href=\"/login.css\"><script src=\"/pair.js\" defer></script><main><h1>Pair this \
         phone</h1><p>Copy these two into the app.</p><p><label for=\"host\">Host</label> <input \
         id=\"host\" readonly></p><p><label for=\"key\">Key</label> <input id=\"key\" \
         readonly></p><p id=\"missing\" role=\"alert\" hidden>There is no key in this address. \
-        <code>megaron pair</code> makes one.</p></main>";
+        <code>megaron pair</code> makes one.</p><form id=\"enter\" method=\"post\" action=\"/login\" \
+        hidden><p>Or use the page itself, if the key was made for it.</p><input type=\"hidden\" id=\"sent\" \
+        name=\"key\"><button>Open Megaron here</button></form></main>";
     ([(header::CACHE_CONTROL, "no-store")], Html(html))
 }
 

@@ -46,6 +46,8 @@ pub enum News {
     AppChanged { id: String },
     /// A schedule was changed, or has come a step further.
     Schedules,
+    /// A device came or went, or what it is told has changed.
+    Devices,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

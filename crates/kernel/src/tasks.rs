@@ -13,6 +13,34 @@ pub struct Task {
     /// How far it has come at its best, in thousandths: a plan that grows does not fall back.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reached: u16,
+    #[serde(default, skip_serializing_if = "Visibility::is_auto")]
+    pub visibility: Visibility,
+}
+
+/// Whether it is worth a person's attention, as the agent sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Visibility {
+    /// If it has more than one step.
+    #[default]
+    Auto,
+    Show,
+    Hide,
+}
+
+impl Visibility {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+    fn is_auto(&self) -> bool {
+        *self == Self::Auto
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Show => "show",
+            Self::Hide => "hide",
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
@@ -50,9 +78,17 @@ pub enum Close {
 pub struct Plan {
     pub title: String,
     pub steps: Vec<Step>,
+    /// Where it is not said, a plan stays as visible as it was.
+    pub visibility: Option<Visibility>,
 }
 
 impl Task {
+    /// How many of its steps are left to do.
+    pub fn left(&self) -> usize {
+        let open = |step: &&Step| matches!(step.progress, Progress::Pending | Progress::Active);
+        self.steps.iter().filter(open).count()
+    }
+
     /// How it came out, if no step is left to do.
     pub fn close(&self) -> Option<Close> {
         let is = |step: &Step, progress| step.progress == progress;
@@ -78,9 +114,12 @@ pub fn share(steps: &[Step]) -> u16 {
 impl Plan {
     /// The facts that lead from the task that is open, if one is, to this plan.
     pub fn facts(self, open: Option<&Task>, id: impl FnOnce() -> Uuid) -> Vec<Fact> {
-        let Self { title, steps } = self;
+        let Self { title, steps, visibility } = self;
         let reached = share(&steps).max(open.map_or(0, |open| open.reached));
-        let task = Task { id: open.map_or_else(id, |open| open.id), title, steps, reached };
+        let before = || open.map(|open| open.visibility).unwrap_or_default();
+        let visibility = visibility.unwrap_or_else(before);
+        let id = open.map_or_else(id, |open| open.id);
+        let task = Task { id, title, steps, reached, visibility };
         let closed =
             task.close().map(|close| Fact::TaskClosed { task: task.id, close, reason: None });
         let told = match open {

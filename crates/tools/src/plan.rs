@@ -1,7 +1,7 @@
 //! Says what is meant to be done, step by step, for whoever watches.
 
 use kernel::{
-    tasks::{Plan, Progress, Step},
+    tasks::{Plan, Progress, Step, Visibility},
     toolbox::{Call, Risk},
 };
 use schemars::JsonSchema;
@@ -15,7 +15,8 @@ const TEXT_CHARS: usize = 500;
 
 /// Shows the person what you mean to do, and how far you have come. Use it for work of several
 /// steps: call it before you begin, and again whenever a step begins or ends, each time with all
-/// steps. One step is active at a time.
+/// steps. One step is active at a time. A plan ends with your answer: before it, mark what is done,
+/// and skip what you leave out.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
@@ -23,6 +24,17 @@ pub struct Input {
     title: String,
     /// All steps, in order.
     steps: Vec<StepInput>,
+    /// `show` it even if it has one step, `hide` it where it would only disturb, or `auto`: shown if it
+    /// has several steps. `auto` if absent, or what was said before.
+    visibility: Option<VisibilityInput>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum VisibilityInput {
+    Auto,
+    Show,
+    Hide,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -67,7 +79,7 @@ impl Typed for PlanTool {
     }
 }
 
-fn read(Input { title, steps }: Input) -> Result<Plan, String> {
+fn read(Input { title, steps, visibility }: Input) -> Result<Plan, String> {
     let fit = |what: &str, text: &str, most: usize| match text.trim() {
         "" => Err(format!("{what} is empty")),
         text if text.chars().nth(most).is_some() => {
@@ -84,7 +96,15 @@ fn read(Input { title, steps }: Input) -> Result<Plan, String> {
     };
     let title = fit("the title", &title, TITLE_CHARS)?;
     let steps: Result<Vec<Step>, String> = (1..).zip(steps).map(step).collect();
-    Ok(Plan { title, steps: steps? })
+    Ok(Plan { title, steps: steps?, visibility: visibility.map(visible) })
+}
+
+fn visible(visibility: VisibilityInput) -> Visibility {
+    match visibility {
+        VisibilityInput::Auto => Visibility::Auto,
+        VisibilityInput::Show => Visibility::Show,
+        VisibilityInput::Hide => Visibility::Hide,
+    }
 }
 
 fn progress(status: Status) -> Progress {

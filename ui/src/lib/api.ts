@@ -16,6 +16,8 @@ import type {
   OutputAnswer,
   Preferences,
   PromptAnswer,
+  PushBrowser,
+  PushSettings,
   Reach,
   Ruling,
   SessionsAnswer,
@@ -93,8 +95,18 @@ export const revoke = (id: string) =>
   ask('DELETE', `/api/grants/${encodeURIComponent(id)}`, undefined, {}, { keepalive: true });
 
 export const devices = () => ask<{ keys: Device[] } & Reach>('GET', '/api/keys');
-export const pair = (name: string) => ask<Device & Reach & { key: string }>('POST', '/api/keys', name ? { name } : {});
+export const pair = (name: string, scope: Device['scope']) =>
+  ask<Device & Reach & { key: string }>('POST', '/api/keys', name ? { name, scope } : { scope });
 export const unpair = (id: string) => ask('DELETE', `/api/keys/${encodeURIComponent(id)}`);
+
+export const push = () => ask<{ publicKey: string; subscriptions: PushBrowser[] }>('GET', '/api/push');
+/** What the browser says of its subscription, and where it is. */
+export const subscribe = (told: object) => ask<PushBrowser>('POST', '/api/push/subscriptions', told);
+export const changePush = (id: string, change: { name?: string; settings?: PushSettings }) =>
+  ask<PushBrowser>('PATCH', pushBrowser(id), change);
+export const unsubscribe = (id: string) => ask('DELETE', pushBrowser(id));
+export const testPush = (id: string) => ask('POST', `${pushBrowser(id)}/test`);
+const pushBrowser = (id: string) => `/api/push/subscriptions/${encodeURIComponent(id)}`;
 
 export const output = (id: string) =>
   ask<OutputAnswer>('GET', `/api/outputs/${encodeURIComponent(id)}?format=json`);

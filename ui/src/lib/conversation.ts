@@ -191,7 +191,7 @@ function apply(draft: Conversation, event: KnownEvent) {
       ask(draft, event.data.approval);
       return;
     case 'task.created':
-      put(draft, { kind: 'plan', ...event.data.task, state: 'open', begun: true });
+      if (event.data.task.visibility !== 'hide') put(draft, { kind: 'plan', ...event.data.task, state: 'open', begun: true });
       return;
     case 'session.rewound':
       Object.assign(draft, takenBack(draft, event.data.before));
@@ -269,6 +269,7 @@ function finished(draft: Conversation, event: KnownEvent): boolean {
     case 'task.updated': {
       const { task } = event.data;
       const known = draft.items.findLast((it) => it.kind === 'plan' && it.id === task.id) as Plan | undefined;
+      if (task.visibility === 'hide' && !known) return false;
       put(draft, { kind: 'plan', ...task, state: 'open', begun: known?.begun ?? false });
       return known?.begun ?? false;
     }

@@ -15,18 +15,19 @@ import { Wishes } from './hall/wishes.svelte';
 import { numbered } from './history';
 import { Inbox } from './inbox.svelte';
 import { Notifier } from './notify.svelte';
+import { isTold, onNotice } from './push.svelte';
 import { Roster } from './roster.svelte';
 import type { Wish } from './rows';
 import type { Thread } from './thread.svelte';
 import { Threads } from './threads';
-import type { Completed, EventFrame, Finding, GlobalEvent } from './wire';
+import type { Approval, Completed, EventFrame, Finding, GlobalEvent } from './wire';
 
 export class Hall {
   readonly pulse = new Pulse();
   readonly roster = new Roster((error) => this.explain(error));
   readonly notifier = new Notifier((sessionId) => this.open(sessionId));
   readonly inbox = new Inbox({
-    rang: (approval) => this.notifier.tell(approval),
+    rang: (approval) => this.rang(approval),
     refused: (error) => this.explain(error),
   });
   private relay = new Relay((text) => this.connection.pass(text));
@@ -42,6 +43,8 @@ export class Hall {
   });
   /** Counts the news of schedules: whoever shows them looks again. */
   scheduled = $state(0);
+  /** Counts the news of devices. */
+  devicesChanged = $state(0);
   /** Counts changes of apps on the disk. */
   appsChanged = $state(0);
   session = $derived(this.roster.find(this.current));
@@ -87,6 +90,7 @@ export class Hall {
       this.connection.wake();
       this.attention.observeIfNew();
     });
+    onNotice((sessionId) => this.open(sessionId));
     this.way.start();
     this.connection.start();
     this.threads.start();
@@ -208,6 +212,7 @@ export class Hall {
   private news(event: GlobalEvent) {
     if (event.type === 'session.listChanged') this.listed(event.data);
     if (event.type === 'schedule.changed') this.scheduled += 1;
+    if (event.type === 'devices.changed') this.devicesChanged += 1;
     if (event.type === 'applet.changed') this.frames.refresh();
     if (event.type === 'app.changed') {
       this.frames.refresh();
@@ -216,6 +221,14 @@ export class Hall {
     if (event.type === 'approvals.changed') this.inbox.changed(event.data.sessionId, event.data.open);
     if (event.type === 'session.busy') this.turned(event.data);
     if (event.type.startsWith('desktop.')) this.desktops.event(event as DesktopEvent);
+  }
+
+  /** Something new waits for the person. */
+  private rang(approval: Approval) {
+    // Whoever has it before their eyes need not be told elsewhere.
+    if (approval.sessionId === this.current) this.attention.observeSoon();
+    // Where the worker tells of it, the page need not.
+    if (!isTold()) this.notifier.tell(approval);
   }
 
   private listed({ reason, sessionId }: { reason: string; sessionId: string }) {

@@ -184,6 +184,30 @@ export interface Device {
   connected: boolean;
 }
 
+/** A browser that is told of what happens. */
+export interface PushBrowser {
+  id: string;
+  name: string;
+  deviceId: string | null;
+  /** Who carries the messages. */
+  service: string;
+  createdAt: string;
+  lastSuccessAt: string | null;
+  lastError: string | null;
+  lastErrorAt: string | null;
+  settings: PushSettings;
+}
+
+export interface PushSettings {
+  questions: boolean;
+  tasks: boolean;
+  messages: boolean;
+  answers: boolean;
+  hideContent: boolean;
+  quiet: { from: string; to: string; exceptQuestions: boolean } | null;
+  timeZone: string | null;
+}
+
 /** How other machines reach the server, as far as they do. */
 export interface Reach {
   host: string;
@@ -194,6 +218,8 @@ export interface Task {
   id: string;
   title: string;
   steps: Step[];
+  /** Where the agent has decided it. */
+  visibility?: 'show' | 'hide';
 }
 
 export interface Step {
@@ -282,6 +308,7 @@ export type GlobalEvent =
   | { type: 'applet.changed'; data: { slug: string } }
   | { type: 'app.changed'; data: { id: string } }
   | { type: 'approvals.changed'; data: { sessionId: string; open: number } }
+  | { type: 'devices.changed'; data: object }
   | { type: 'schedule.changed'; data: object }
   | DesktopEvent;
 
@@ -418,7 +445,7 @@ export type KnownEvent =
   | Happened<'permission.requested', { approval: Approval }>
   | Happened<'permission.completed', Completed>
   | Happened<'task.created' | 'task.updated', { task: Task }>
-  | Happened<'task.completed', { taskId: string; status: 'done' | 'failed' | 'cancelled' }>
+  | Happened<'task.completed', { taskId: string; status: 'done' | 'failed' | 'cancelled'; reason?: string }>
   | Happened<'session.rewound', { before: number }>
   | Happened<'session.idle', object>
   | Happened<'session.error', { message: string; errorType?: string }>

@@ -1,4 +1,5 @@
-// Keeps the frame of the page at hand, so that it opens and says so when the server cannot be reached. Never touches what is said.
+// Keeps the frame of the page at hand, so that it opens and says so when the server cannot be reached, and shows what the
+// server sends while the page is closed. Never touches what is said.
 // The build puts a version and the list of files in place of the two words below.
 const VERSION = '__VERSION__';
 const FILES = __FILES__;
@@ -62,4 +63,59 @@ async function kept(request) {
     await cache.put(request, answer.clone());
   }
   return answer;
+}
+
+self.addEventListener('push', (event) => event.waitUntil(show(event.data)));
+
+self.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  event.waitUntil(open(event.notification.data ?? {}));
+});
+
+// The browser has made a new address for itself: the server learns it, and finds the old one gone.
+self.addEventListener('pushsubscriptionchange', (event) => event.waitUntil(renew(event)));
+
+/** Whatever comes is shown: a browser takes its leave back from those who keep messages to themselves. */
+async function show(data) {
+  let told = {};
+  try {
+    told = data?.json() ?? {};
+  } catch {
+    // Of another make than ours; that something came is all there is to say.
+  }
+  const { title = 'Megaron', body = '', sessionId = '', kind = '' } = told;
+  await self.registration.showNotification(String(title), {
+    body: String(body),
+    // A newer one about the same session takes the place of the older one.
+    tag: sessionId || 'megaron',
+    renotify: true,
+    icon: '/icons/hearth-192.png',
+    data: { sessionId, kind },
+  });
+}
+
+/** Shows the session in a page that is open, or in a new one. */
+async function open({ sessionId = '', kind = '' }) {
+  const pages = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const ours = pages.filter((it) => new URL(it.url).pathname === '/');
+  const page = ours.find((it) => it.visibilityState === 'visible') ?? ours[0];
+  if (page) {
+    if (sessionId) page.postMessage({ type: 'megaron.notice', sessionId });
+    // Some browsers allow it only at times; the page shows the right thing all the same.
+    await page.focus().catch(() => undefined);
+    return;
+  }
+  const place = kind === 'test' ? '/?view=devices' : sessionId ? `/?session=${encodeURIComponent(sessionId)}` : '/';
+  await self.clients.openWindow(place);
+}
+
+async function renew({ oldSubscription, newSubscription }) {
+  const options = oldSubscription?.options;
+  const subscription = newSubscription ?? (options && (await self.registration.pushManager.subscribe(options)));
+  if (!subscription) return;
+  await fetch('/api/push/subscriptions', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(subscription),
+  });
 }

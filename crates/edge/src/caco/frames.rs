@@ -190,7 +190,12 @@ pub enum Body<'a> {
     #[serde(rename = "task.updated")]
     TaskUpdated { task: Task<'a> },
     #[serde(rename = "task.completed", rename_all = "camelCase")]
-    TaskCompleted { task_id: Uuid, status: &'static str },
+    TaskCompleted {
+        task_id: Uuid,
+        status: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<&'a str>,
+    },
     #[serde(rename = "widget.shown", rename_all = "camelCase")]
     WidgetShown {
         tool_call_id: &'a str,
@@ -338,6 +343,9 @@ pub enum Global {
     /// So many steps of a recording have been done again.
     #[serde(rename = "desktop.replayed")]
     DesktopReplayed { device: String, done: usize, of: usize },
+    /// A device came or went, or what it is told has changed.
+    #[serde(rename = "devices.changed")]
+    DevicesChanged {},
 }
 
 /// A moment as this API writes it: UTC, to the millisecond.

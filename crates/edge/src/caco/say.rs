@@ -119,9 +119,11 @@ fn bodies(session: SessionId, seq: Seq, at: Timestamp, fact: &Fact) -> Vec<Body<
         }
         Fact::TaskOpened(task) => vec![Body::TaskCreated { task: task.into() }],
         Fact::TaskMoved(task) => vec![Body::TaskUpdated { task: task.into() }],
-        Fact::TaskClosed { task, close, .. } => {
-            vec![Body::TaskCompleted { task_id: *task, status: tasks::closed(*close) }]
-        }
+        Fact::TaskClosed { task, close, reason } => vec![Body::TaskCompleted {
+            task_id: *task,
+            status: tasks::closed(*close),
+            reason: reason.as_deref(),
+        }],
         Fact::Rewound { before, .. } => vec![Body::Rewound { before: *before }],
         Fact::TurnEnded(outcome) => turn_ended(outcome),
     }
@@ -419,6 +421,7 @@ pub fn news(news: &News) -> Line {
             write(&Frame::GlobalEvent { event: Global::AppChanged { id: id.clone() } })
         }
         News::Schedules => write(&Frame::GlobalEvent { event: Global::SchedulesChanged {} }),
+        News::Devices => write(&Frame::GlobalEvent { event: Global::DevicesChanged {} }),
         News::Session { session, change, .. } => write(&match change {
             Change::Created => list("created", *session, None),
             Change::Deleted => list("deleted", *session, None),

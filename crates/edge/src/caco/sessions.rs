@@ -217,6 +217,7 @@ pub async fn observe(
     SessionPath(text): SessionPath,
 ) -> Result<Reply<Observed>, ApiError> {
     let id = known(&text)?;
+    app.push.saw(id);
     let was_unobserved = app.host.observe(id).await?;
     let unobserved_count = app.host.roster.unobserved();
     Ok(Reply(Observed { success: true, was_unobserved, unobserved_count }))

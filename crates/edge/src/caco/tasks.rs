@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use kernel::{
-    tasks::{self, Close, Progress},
+    tasks::{self, Close, Progress, Visibility},
     update::SessionId,
 };
 use serde::Serialize;
@@ -28,6 +28,9 @@ pub struct Task<'a> {
     id: Uuid,
     title: &'a str,
     steps: Vec<Step<'a>>,
+    /// `show` or `hide`, where the agent has decided it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    visibility: Option<&'static str>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -40,9 +43,10 @@ struct Step<'a> {
 }
 
 impl<'a> From<&'a tasks::Task> for Task<'a> {
-    fn from(tasks::Task { id, title, steps, .. }: &'a tasks::Task) -> Self {
+    fn from(tasks::Task { id, title, steps, visibility, .. }: &'a tasks::Task) -> Self {
         let step = |it: &'a tasks::Step| Step { text: &it.text, status: status(it.progress) };
-        Self { id: *id, title, steps: steps.iter().map(step).collect() }
+        let visibility = (*visibility != Visibility::Auto).then(|| visibility.name());
+        Self { id: *id, title, steps: steps.iter().map(step).collect(), visibility }
     }
 }
 

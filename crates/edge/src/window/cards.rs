@@ -1,7 +1,7 @@
 //! Tasks as the phone shows them: plans of the agent, and turns of several steps that have none.
 
 use kernel::{
-    tasks::{Close, Progress, Task},
+    tasks::{Close, Progress, Task, Visibility},
     update::{Outcome, Output, ToolRequest},
 };
 
@@ -23,6 +23,7 @@ pub struct Card {
     pub steps: Vec<Step>,
     /// In thousandths, and never less than it was.
     reached: u16,
+    pub visibility: Visibility,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +43,7 @@ impl Card {
             title: task.title.clone(),
             steps: Vec::new(),
             reached: task.reached.min(OPEN),
+            visibility: task.visibility,
         };
         for step in &task.steps {
             let status = match step.progress {
@@ -60,9 +62,10 @@ impl Card {
         f64::from(self.reached) / 1000.0
     }
 
-    /// The phone judges once whether a card is worth showing, by how many steps it has.
+    /// Where nobody has decided it, the phone judges once whether a card is worth showing, by how many
+    /// steps it has.
     pub fn is_worth_showing(&self) -> bool {
-        self.steps.len() > 1
+        self.visibility != Visibility::Auto || self.steps.len() > 1
     }
 
     /// The phone tells steps apart by their names.
@@ -136,7 +139,13 @@ impl Doings {
             Some(rest) => rest.trim().to_owned(),
             None => title,
         };
-        let card = Card { id: format!("turn_{id}"), title, steps: Vec::new(), reached: 0 };
+        let card = Card {
+            id: format!("turn_{id}"),
+            title,
+            steps: Vec::new(),
+            reached: 0,
+            visibility: Visibility::Auto,
+        };
         Self { card, calls: Vec::new(), planned: false }
     }
 

@@ -8,6 +8,7 @@ use axum::{
 };
 use kernel::{
     ports::StoreError,
+    roster::News,
     update::{Fact, SessionId},
 };
 use serde::{Deserialize, Serialize};
@@ -120,6 +121,7 @@ async fn pair(
         None => None,
     };
     let (device, key) = app.access.devices.pair(Wanted { name, scope, session }).await?;
+    app.host.roster.tell(News::Devices);
     let reach = Reach::of(app.access.listen);
     Ok(Reply(Paired { device: Shown::of(&app, &device), key, reach }))
 }
@@ -150,6 +152,7 @@ async fn revoke(
     let device = app.access.devices.named(&name);
     let device = device.ok_or_else(|| ApiError::not_found(format!("Device not found: {name}")))?;
     app.access.devices.revoke(&device).await?;
+    app.push.forget_device(&device.id).await?;
     call_off(&app, &device).await?;
     Ok(Reply(Revoked { ok: true }))
 }

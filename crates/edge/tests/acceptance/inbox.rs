@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use kernel::{
     ports::Log as _,
-    tasks::{Close, Progress, Step, Task},
+    tasks::{Close, Progress, Step, Task, Visibility},
     toolbox::Risk,
     update::Fact,
 };
@@ -303,6 +303,7 @@ async fn tasks_are_told_of_and_listed_while_they_are_open() {
         title: "Tidy up".to_owned(),
         steps,
         reached: 0,
+        visibility: Visibility::Auto,
     };
     let (mut one, mut other) = (Author::new(1001), Author::new(1002));
     let opened = || Fact::Opened {

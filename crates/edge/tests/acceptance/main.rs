@@ -34,6 +34,7 @@ mod phone_returning;
 mod phone_talk;
 mod pictures;
 mod preferences;
+mod push;
 mod queue;
 mod resume;
 mod rewinding;

@@ -59,6 +59,9 @@ pub enum Happening {
     ToolStarted(ToolStarted),
     ToolEnded(ToolEnded),
     Remark(Remark),
+    /// What is meant to be done, and how far it has come.
+    Planned(Task),
+    PlanEnded(PlanEnded),
     /// The person is wanted.
     Wanted(Box<Asked>),
     /// And is no longer.
@@ -108,6 +111,29 @@ pub struct Remark {
 }
 
 #[derive(Debug, PartialEq, Deserialize)]
+pub struct Task {
+    pub id: String,
+    pub title: String,
+    pub steps: Vec<Step>,
+    #[serde(default)]
+    pub visibility: String,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+pub struct Step {
+    pub text: String,
+    pub status: String,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanEnded {
+    pub task_id: String,
+    pub status: String,
+    pub reason: Option<String>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Settled {
     pub approval_id: String,
@@ -134,6 +160,14 @@ impl Event {
             "assistant.reasoning" => read(self.data, Happening::Reasoned),
             "tool.execution_start" => read(self.data, Happening::ToolStarted),
             "tool.execution_complete" => read(self.data, Happening::ToolEnded),
+            "task.created" | "task.updated" => {
+                #[derive(Deserialize)]
+                struct Told {
+                    task: Task,
+                }
+                read(self.data, |it: Told| Happening::Planned(it.task))
+            }
+            "task.completed" => read(self.data, Happening::PlanEnded),
             "session.info" => read(self.data, Happening::Remark),
             "permission.requested" => {
                 #[derive(Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::frames::{Delta, EventFrame, Happening, Settled};
+use super::frames::{Delta, EventFrame, Happening, PlanEnded, Settled, Task};
 use crate::asked::Asked;
 
 /// Something to show.
@@ -39,6 +39,8 @@ pub struct Reader {
     text: Speech,
     reasoning: Speech,
     tools: HashMap<String, String>,
+    /// The plan that is open: its id and its title.
+    plan: Option<(String, String)>,
 }
 
 impl Reader {
@@ -53,6 +55,7 @@ impl Reader {
             text: Speech::default(),
             reasoning: Speech::default(),
             tools: HashMap::new(),
+            plan: None,
         }
     }
 
@@ -116,6 +119,8 @@ impl Reader {
                 self.cancelled |= remark.info_type == "cancellation";
                 shows.push(Show::Doing(remark.message));
             }
+            Happening::Planned(task) => shows.extend(self.planned(task).map(Show::Doing)),
+            Happening::PlanEnded(end) => shows.extend(self.plan_ended(&end).map(Show::Doing)),
             Happening::Wanted(asked) => shows.push(Show::Asking(asked)),
             Happening::Settled(settled) => shows.push(Show::Settled(settled)),
             Happening::Idle if self.cancelled => return (shows, Some(End::Cancelled)),
@@ -124,6 +129,27 @@ impl Reader {
             Happening::Asked(_) | Happening::Other => (),
         }
         (shows, None)
+    }
+
+    fn planned(&mut self, task: Task) -> Option<String> {
+        if task.visibility == "hide" {
+            return None;
+        }
+        let over = |status: &str| matches!(status, "done" | "skipped" | "failed");
+        let done = task.steps.iter().filter(|step| over(&step.status)).count();
+        let active = task.steps.iter().find(|step| step.status == "active");
+        let now = active.map(|step| format!(" · {}", step.text)).unwrap_or_default();
+        let line = format!("{}: {done} of {}{now}", task.title, task.steps.len());
+        self.plan = Some((task.id, task.title));
+        Some(line)
+    }
+
+    fn plan_ended(&mut self, end: &PlanEnded) -> Option<String> {
+        let (_, title) = self.plan.take_if(|(id, _)| *id == end.task_id)?;
+        Some(match &end.reason {
+            Some(reason) => format!("{title}: {}, {reason}", end.status),
+            None => format!("{title}: {}", end.status),
+        })
     }
 
     /// The turn was asked to stop; an end that comes now is due to that.

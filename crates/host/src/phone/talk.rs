@@ -100,7 +100,11 @@ impl Talk {
                 self.line = None;
                 self.waiting.remove(&reply_to);
             }
-            Event::TaskCreated(task) => card(&task.title, task.progress, &task.steps),
+            Event::TaskCreated(task) => {
+                if self.screen.cards.iter().any(|card| card.id == task.id) {
+                    card(&task.title, task.progress, &task.steps);
+                }
+            }
             Event::TaskUpdated { id, progress, steps } => {
                 if let Some(shown) = self.screen.cards.iter().find(|card| card.id == id) {
                     card(&shown.title, progress, &steps);

@@ -4,7 +4,7 @@ use super::Desk;
 use crate::{
     ports::StoreError,
     question::Verdict,
-    tasks::Close,
+    tasks::{Close, Task},
     turn::Report,
     update::{Answer, Compaction, Fact, Failure, Outcome, Output, Signal},
 };
@@ -99,11 +99,9 @@ impl Desk {
             let open = turn.calls.iter().cloned();
             facts.extend(open.map(|call| Fact::ToolReturned { call, output: Output::Interrupted }));
             metrics::counter!("megaron_turns_total", "outcome" => outcome.name()).increment(1);
-            let task = self.state.task.as_ref().zip(closing(&outcome));
-            facts.extend(task.map(|(task, (close, reason))| Fact::TaskClosed {
-                task: task.id,
-                close,
-                reason: Some(reason),
+            facts.extend(self.state.task.as_ref().map(|task| {
+                let (close, reason) = closing(task, &outcome);
+                Fact::TaskClosed { task: task.id, close, reason: Some(reason) }
             }));
             facts.push(Fact::TurnEnded(outcome));
         }
@@ -114,12 +112,16 @@ impl Desk {
     }
 }
 
-/// What becomes of an open task when a turn ends like this: only one that went well leaves it open.
-fn closing(outcome: &Outcome) -> Option<(Close, String)> {
+/// What becomes of an open task when a turn ends like this. Nobody works on it any more, so it does
+/// not stay open; an agent that takes it up again says so with a new plan.
+fn closing(task: &Task, outcome: &Outcome) -> (Close, String) {
     match outcome {
-        Outcome::Finished => None,
-        Outcome::Cancelled => Some((Close::Cancelled, "it was stopped".to_owned())),
-        Outcome::Failed { reason, .. } => Some((Close::Failed, reason.clone())),
-        Outcome::Interrupted => Some((Close::Failed, "the server restarted".to_owned())),
+        Outcome::Finished => {
+            let (left, all) = (task.left(), task.steps.len());
+            (Close::Cancelled, format!("the turn ended with {left} of {all} steps left"))
+        }
+        Outcome::Cancelled => (Close::Cancelled, "it was stopped".to_owned()),
+        Outcome::Failed { reason, .. } => (Close::Failed, reason.clone()),
+        Outcome::Interrupted => (Close::Failed, "the server restarted".to_owned()),
     }
 }

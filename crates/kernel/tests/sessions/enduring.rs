@@ -206,6 +206,7 @@ fn a_task_that_a_crash_leaves_open_has_failed() {
     let plan = || Plan {
         title: "Tidy up".to_owned(),
         steps: vec![step(Progress::Done), step(Progress::Active)],
+        visibility: None,
     };
     let id = world.until_crash(async |host| {
         let id = host.create("/".as_ref(), "test", "").await.unwrap();

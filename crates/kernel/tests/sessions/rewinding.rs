@@ -213,7 +213,8 @@ async fn what_was_asked_and_planned_meanwhile_is_given_up() {
         tokio::task::yield_now().await;
     }
     let step = |progress| Step { text: "dig".into(), progress };
-    let plan = Plan { title: "a well".into(), steps: vec![step(Progress::Active)] };
+    let plan =
+        Plan { title: "a well".into(), steps: vec![step(Progress::Active)], visibility: None };
     host.open(id).await.unwrap().plan(plan).await.unwrap().unwrap();
     instead(&host, id, one, "better").await.unwrap();
     idle(&host, id).await;

@@ -8,7 +8,7 @@ use kernel::{
     ports::{ModelError, Models as _},
     prompt::Part,
     question::{About, Decision, Question, Scope},
-    tasks::{Plan, Progress, Step},
+    tasks::{Close, Plan, Progress, Step},
     toolbox::{Caller, Deed, Detail, Reply, Risk},
     update::{Amendment, Fact, Failure, Message, SessionId, Signal, WhenBusy},
     visit::{Choice, Company, Doing, Means, Wish},
@@ -364,7 +364,7 @@ async fn a_plan_becomes_the_task_of_the_session() {
     let guest = world.agent.visited().await;
     let plan = |progress| {
         let steps = vec![Step { text: "look".into(), progress }];
-        Doing::Plan(Plan { title: "Plan".into(), steps })
+        Doing::Plan(Plan { title: "Plan".into(), steps, visibility: None })
     };
     guest.does(plan(Progress::Active)).await;
     guest.does(plan(Progress::Done)).await;
@@ -381,6 +381,27 @@ async fn a_plan_becomes_the_task_of_the_session() {
         })
         .collect();
     assert_eq!(names, ["opened Active", "moved Done", "closed Done"]);
+}
+
+#[tokio::test]
+async fn a_plan_does_not_stay_open_when_its_turn_has_ended_well() {
+    let world = World::new([]);
+    let (host, id) = guest_house(&world).await;
+    let mut feed = feed(&host, id).await;
+    say(&host, id, "hello").await;
+    let guest = world.agent.visited().await;
+    let step = |progress| Step { text: format!("{progress:?}"), progress };
+    let steps = [Progress::Done, Progress::Active, Progress::Pending].map(step).to_vec();
+    guest.does(Doing::Plan(Plan { title: "Tidy up".into(), steps, visibility: None })).await;
+    drop(guest);
+    until_turn_ends(&mut feed).await;
+    let closed = log(&world, id).await.into_iter().find_map(|entry| match entry.fact {
+        Fact::TaskClosed { close, reason, .. } => Some((close, reason)),
+        _ => None,
+    });
+    let reason = "the turn ended with 2 of 3 steps left".to_owned();
+    assert_eq!(closed, Some((Close::Cancelled, Some(reason))));
+    assert_eq!(host.roster.get(id).unwrap().task, None);
 }
 
 #[tokio::test]

@@ -259,7 +259,8 @@ fn is_of_list(news: &News) -> bool {
         News::AppletState { .. }
         | News::AppletChanged { .. }
         | News::AppChanged { .. }
-        | News::Schedules => false,
+        | News::Schedules
+        | News::Devices => false,
     }
 }
 
@@ -272,7 +273,8 @@ async fn watch_sessions(mut news: broadcast::Receiver<News>, uri: &str, ear: &Ea
                 News::AppletState { .. }
                 | News::AppletChanged { .. }
                 | News::AppChanged { .. }
-                | News::Schedules,
+                | News::Schedules
+                | News::Devices,
             ) => false,
             Err(RecvError::Lagged(_)) => true,
             Err(RecvError::Closed) => return,

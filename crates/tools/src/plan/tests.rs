@@ -22,13 +22,31 @@ async fn a_plan_becomes_a_task_that_moves_and_ends() {
     let first = task().unwrap();
     let step = |text: &str, progress| Step { text: text.to_owned(), progress };
     let steps = vec![step("look", Progress::Active), step("sort", Progress::Pending)];
-    assert_eq!(first, Task { id: first.id, title: "Tidy up".to_owned(), steps, reached: 0 });
+    let (title, visibility) = ("Tidy up".to_owned(), Visibility::Auto);
+    assert_eq!(first, Task { id: first.id, title, steps, reached: 0, visibility });
     home.text("plan", plan(["done", "active"])).await.unwrap();
     let second = task().unwrap();
     assert_eq!((second.id, second.steps[1].progress), (first.id, Progress::Active));
     let said = home.text("plan", plan(["done", "skipped"])).await;
     assert_eq!(said.as_deref(), Ok("The person sees the plan; 0 of 2 steps are left."));
     assert_eq!(task(), None);
+}
+
+#[tokio::test]
+async fn a_plan_stays_as_visible_as_it_was_said_to_be() {
+    let home = Home::new([]).await;
+    let visibility =
+        || home.host.roster.get(home.session).unwrap().task.clone().unwrap().visibility;
+    let mut hidden = plan(["active", "pending"]);
+    hidden["visibility"] = json!("hide");
+    home.text("plan", hidden).await.unwrap();
+    assert_eq!(visibility(), Visibility::Hide);
+    home.text("plan", plan(["done", "active"])).await.unwrap();
+    assert_eq!(visibility(), Visibility::Hide);
+    let mut shown = plan(["done", "active"]);
+    shown["visibility"] = json!("show");
+    home.text("plan", shown).await.unwrap();
+    assert_eq!(visibility(), Visibility::Show);
 }
 
 #[tokio::test]

@@ -28,7 +28,7 @@ export const chat = {
   plan: {
     name: 'Plan',
     steps: { pending: 'to do', active: 'under way', done: 'done', failed: 'failed', skipped: 'skipped' },
-    ends: { open: '', done: 'done', failed: 'failed', cancelled: 'given up' },
+    ends: { open: '', done: 'done', failed: 'failed', cancelled: 'ended early' },
     progress: (end: string, over: number, all: number) => `${end ? `${end}, ` : ''}${over} of ${all}`,
   },
   summing: {

@@ -15,6 +15,7 @@ import { models } from './models';
 import { navigation } from './navigation';
 import { news } from './news';
 import { help, palette } from './palette';
+import { push } from './push';
 import { schedules } from './schedules';
 import { sessions } from './sessions';
 import { settings } from './settings';
@@ -47,6 +48,7 @@ export const en = {
   navigation,
   news,
   palette,
+  push,
   schedules,
   sessions,
   settings,

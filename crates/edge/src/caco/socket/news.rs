@@ -35,6 +35,7 @@ impl Connection {
         match news {
             News::Session { .. }
             | News::Schedules
+            | News::Devices
             | News::AppletChanged { .. }
             | News::AppChanged { .. } => true,
             News::AppletState { session, from, .. } => {

@@ -19,7 +19,7 @@ impl Line {
             self.push(&Frame::TaskCreated {
                 task_id: &card.id,
                 title: &card.title,
-                visibility: "auto",
+                visibility: card.visibility.name(),
                 status: "in_progress",
                 progress: card.progress(),
                 steps: &card.steps,

@@ -11,6 +11,7 @@ use edge::{Edge, Found, Keys, Lookout, Settings};
 use futures::{FutureExt as _, future::ready};
 use kernel::{
     host::Host,
+    ports::Clock as _,
     servers::{NoServers, Servers},
 };
 use serde_json::{Value, json};
@@ -199,6 +200,10 @@ impl House {
     /// A place that is neither the workspace nor the server's own.
     pub fn outside(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap()
+    }
+
+    pub fn now(&self) -> jiff::Timestamp {
+        self.world.clock.now()
     }
 
     pub fn key(&self) -> String {

@@ -1,5 +1,6 @@
 //! A house to visit, and clients that visit it.
 
+mod browser;
 mod client;
 mod deaf;
 mod guest;
@@ -11,6 +12,7 @@ mod web;
 
 use serde_json::{Value, json};
 
+pub use browser::{Browser, header};
 pub use client::{Ask, Reply, exchange};
 pub use deaf::Deaf;
 pub use house::House;

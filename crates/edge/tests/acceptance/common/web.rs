@@ -1,22 +1,39 @@
 //! A web of a few addresses, which remembers what was sent to them.
 
-use std::{collections::BTreeMap, sync::Mutex};
+use std::{collections::BTreeMap, sync::Mutex, time::Duration};
 
 use futures::{
     FutureExt as _,
-    future::{BoxFuture, ready},
+    future::{BoxFuture, pending, ready},
 };
 use kernel::web::{Web, WebAnswer, WebError, WebRequest};
+use tokio::{sync::watch, time::timeout};
+
+const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Default)]
 pub struct FakeWeb {
     pub answers: Mutex<BTreeMap<String, Result<WebAnswer, WebError>>>,
     pub sent: Mutex<Vec<WebRequest>>,
+    /// How much was sent.
+    count: watch::Sender<usize>,
 }
 
 impl FakeWeb {
     pub fn answer(&self, url: &str, answer: Result<WebAnswer, WebError>) {
         self.answers.lock().unwrap().insert(url.to_owned(), answer);
+    }
+
+    /// Whatever is sent there waits for ever.
+    pub fn hang(&self, url: &str) {
+        self.answer(url, Err(WebError::TimedOut));
+    }
+
+    pub async fn until_sent(&self, count: usize) -> Vec<WebRequest> {
+        let mut sent = self.count.subscribe();
+        let all = sent.wait_for(|sent| *sent >= count);
+        timeout(PATIENCE, all).await.unwrap().unwrap();
+        self.sent.lock().unwrap().clone()
     }
 
     pub fn sent(&self) -> Vec<String> {
@@ -33,6 +50,10 @@ impl Web for FakeWeb {
     fn send(&self, request: WebRequest) -> BoxFuture<'_, Result<WebAnswer, WebError>> {
         let answer = self.answers.lock().unwrap().get(&request.url).cloned();
         self.sent.lock().unwrap().push(request);
+        self.count.send_modify(|count| *count += 1);
+        if answer == Some(Err(WebError::TimedOut)) {
+            return pending().boxed();
+        }
         ready(answer.unwrap_or_else(|| Err(WebError::Failed("nobody is there".into())))).boxed()
     }
 }

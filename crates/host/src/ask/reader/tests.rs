@@ -151,3 +151,23 @@ fn a_tool_that_failed_says_why() {
     let end = frame(Some(6), "e", "tool.execution_complete", end);
     assert_eq!(read([asked(4, "hi"), start, end]).0, r#"[x {"n":1}][x: no such file]"#);
 }
+
+#[test]
+fn a_plan_is_told_beside_the_answer_unless_it_is_hidden() {
+    let task = |id: &str, statuses: [&str; 2], visibility: &str| {
+        let steps = statuses.map(|status| json!({"text": "look", "status": status}));
+        json!({"task": {"id": id, "title": "Tidy up", "steps": steps, "visibility": visibility}})
+    };
+    let ended = |id: &str| json!({"taskId": id, "status": "cancelled", "reason": "1 is left"});
+    let frames = [
+        asked(4, "hi"),
+        frame(Some(5), "a", "task.created", task("t", ["active", "pending"], "")),
+        frame(Some(6), "b", "task.updated", task("t", ["done", "active"], "")),
+        frame(Some(7), "c", "task.completed", ended("t")),
+        frame(Some(8), "d", "task.created", task("u", ["active", "pending"], "hide")),
+        frame(Some(9), "e", "task.completed", ended("u")),
+        idle(10),
+    ];
+    let told = "[Tidy up: 0 of 2 · look][Tidy up: 1 of 2 · look][Tidy up: cancelled, 1 is left]";
+    assert_eq!(read(frames), (told.to_owned(), Some(End::Finished)));
+}
