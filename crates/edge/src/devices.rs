@@ -1,11 +1,8 @@
 //! Devices that were paired: a key of its own for each, with a name and a scope, revoked at once.
 
 use std::{
-    collections::HashMap,
     io,
-    net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -17,7 +14,7 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
-use tokio::{sync::watch, time::Instant};
+use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use crate::keys::secret;
@@ -26,12 +23,6 @@ use crate::keys::secret;
 const SEEN: SignedDuration = SignedDuration::from_mins(1);
 /// How long a name may be.
 pub const NAME_CHARS: usize = 60;
-/// How many wrong keys are answered from one address within [`WINDOW`]; a phone that was revoked tries
-/// about thirty times a minute.
-const MISTAKES: u32 = 120;
-const WINDOW: Duration = Duration::from_mins(1);
-/// How many addresses are watched at a time.
-const WATCHED: usize = 1024;
 
 /// What a key opens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -93,14 +84,12 @@ pub struct Devices {
     known: Mutex<Vec<Arc<Device>>>,
     /// Held while a record is written or taken away, lest one that was revoked come back.
     storing: tokio::sync::Mutex<()>,
-    mistakes: Mutex<HashMap<IpAddr, (Instant, u32)>>,
 }
 
 impl Devices {
     pub fn new(catalog: Arc<dyn Catalog>, clock: Arc<dyn Clock>) -> Self {
-        let (known, storing, mistakes) =
-            (Mutex::default(), tokio::sync::Mutex::default(), Mutex::default());
-        Self { catalog, clock, known, storing, mistakes }
+        let (known, storing) = (Mutex::default(), tokio::sync::Mutex::default());
+        Self { catalog, clock, known, storing }
     }
 
     pub async fn load(&self) -> Result<(), StoreError> {
@@ -192,25 +181,6 @@ impl Devices {
                 tracing::warn!(%error, "cannot note when a device was seen");
             }
         });
-    }
-
-    /// Counts a wrong key; says whether too many came from there.
-    pub fn mistook(&self, from: Option<IpAddr>) -> bool {
-        let Some(from) = from else { return false };
-        let now = Instant::now();
-        let mut mistakes = self.mistakes.lock().unwrap_or_else(PoisonError::into_inner);
-        if mistakes.len() >= WATCHED {
-            mistakes.retain(|_, (since, _)| now.duration_since(*since) < WINDOW);
-        }
-        let (since, count) = mistakes.entry(from).or_insert((now, 0));
-        if now.duration_since(*since) >= WINDOW {
-            (*since, *count) = (now, 0);
-        }
-        *count = count.saturating_add(1);
-        if *count == 1 {
-            tracing::warn!(%from, "a wrong key was presented; more within a minute are not told of");
-        }
-        *count > MISTAKES
     }
 
     async fn save(&self, device: &Device) -> Result<(), StoreError> {

@@ -1,8 +1,10 @@
 //! What a caller is told when something cannot be done: always JSON, always with a code.
 
+use std::time::Duration;
+
 use axum::{
     Json,
-    http::StatusCode,
+    http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use kernel::{
@@ -57,6 +59,17 @@ impl ApiError {
 
     pub fn rate_limited(message: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", message)
+    }
+
+    /// Too many wrong keys came from there; it may be tried again after so long.
+    pub fn locked_out(wait: Duration) -> Response {
+        let seconds = wait.as_secs().max(1) + u64::from(wait.subsec_nanos() > 0);
+        let text = format!("too many wrong keys; try again in {seconds} seconds");
+        let mut response = Self::rate_limited(text).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
     }
 
     pub fn unavailable(message: impl Into<String>) -> Self {

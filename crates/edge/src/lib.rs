@@ -14,6 +14,7 @@ mod frames;
 mod guest;
 mod keys;
 mod listen;
+mod lockout;
 mod login;
 mod models;
 mod near;
@@ -167,6 +168,7 @@ impl Edge {
             listen: listener.local_addr()?,
             codes: Codes::default(),
             devices: Arc::new(Devices::new(host.ports.catalog.clone(), host.ports.clock.clone())),
+            lockout: lockout::Lockout::default(),
         });
         let phones = Phones::new(host.ports.catalog.clone());
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));

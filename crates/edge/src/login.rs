@@ -1,6 +1,6 @@
 //! The way in for a browser: a printed one-time address, or the key typed by hand.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use axum::{
     Json,
@@ -14,6 +14,7 @@ use serde_json::json;
 use crate::{
     auth::{self, Access, Purpose},
     error::ApiError,
+    listen::Peer,
 };
 
 /// A key is short; so is the form that carries it.
@@ -32,14 +33,27 @@ pub enum Reason {
 pub async fn visit(State(access): State<Arc<Access>>, request: Request) -> Response {
     match auth::query(request.uri(), "code") {
         Some(code) if access.codes.redeem(code, Purpose::Login, access.clock.now()) => {
+            access.lockout.greeted(from(&request));
             enter(&access)
         }
-        Some(_) => page(&Reason::UsedCode),
+        Some(_) => mistaken(&access, from(&request), &Reason::UsedCode),
         None => page(&Reason::Asked),
     }
 }
 
+fn from(request: &Request) -> Option<IpAddr> {
+    request.extensions().get::<Peer>().map(|peer| peer.address.ip())
+}
+
+fn mistaken(access: &Access, from: Option<IpAddr>, reason: &Reason) -> Response {
+    match access.lockout.mistook(from) {
+        Some(wait) => ApiError::locked_out(wait),
+        None => page(reason),
+    }
+}
+
 pub async fn submit(State(access): State<Arc<Access>>, request: Request) -> Response {
+    let from = from(&request);
     let body = match Limited::new(request.into_body(), FORM_BYTES).collect().await {
         Ok(body) => body.to_bytes(),
         Err(_) => return ApiError::too_large("Request body too large").into_response(),
@@ -47,8 +61,11 @@ pub async fn submit(State(access): State<Arc<Access>>, request: Request) -> Resp
     // Keys hold nothing that a form would escape.
     let key = body.strip_prefix(b"key=").and_then(|key| std::str::from_utf8(key).ok());
     match key {
-        Some(key) if access.keys.accepts(key) => enter(&access),
-        _ => page(&Reason::WrongKey),
+        Some(key) if access.keys.accepts(key) => {
+            access.lockout.greeted(from);
+            enter(&access)
+        }
+        _ => mistaken(&access, from, &Reason::WrongKey),
     }
 }
 

@@ -41,7 +41,7 @@ use utoipa_axum::{
 };
 
 pub use door::Caller;
-pub use refusal::{not_let_in, too_many_mistakes};
+pub use refusal::not_let_in;
 
 use crate::{
     App, auth,
