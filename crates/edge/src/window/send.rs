@@ -12,6 +12,7 @@ use super::{
     frames::Frame,
     hear::{self, Complaint, Send},
     line::Line,
+    pump::Sent,
     rows::{self, Role, Row},
     story::Asker,
     values::row_id,
@@ -20,13 +21,6 @@ use super::{
 /// For so long the same name and the same words are the same message.
 const SAME: SignedDuration = SignedDuration::from_hours(24);
 const PAGE: usize = 128;
-
-pub enum Sent {
-    Taken,
-    Refused,
-    /// It was no message at all.
-    Unreadable,
-}
 
 pub async fn obey(line: &mut Line, frame: &[u8]) -> Sent {
     let send = match hear::hear(frame) {
