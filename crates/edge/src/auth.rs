@@ -24,7 +24,7 @@ use crate::{
     devices::{Devices, Scope},
     error::ApiError,
     keys::{Keys, secret},
-    listen::Peer,
+    listen::{Peer, Way},
     lockout::Lockout,
     login,
     window::{self, Caller, door},
@@ -48,6 +48,8 @@ pub struct Access {
     pub codes: Codes,
     pub devices: Arc<Devices>,
     pub lockout: Lockout,
+    /// Of our certificate, where we have one.
+    pub fingerprint: Option<String>,
 }
 
 /// Refuses before anything else looks at the request.
@@ -58,9 +60,15 @@ pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Ne
     }
     if door::is_ours(&parts.uri) {
         let Some(device) = access.phone(&parts) else { return access.shut(&parts) };
+        if is_exposed(&parts) && !(device.plain_ws && parts.uri.path().ends_with("/ws")) {
+            return refused(ApiError::exposed().into_response(), "403");
+        }
         access.lockout.greeted(from(&parts));
         parts.extensions.insert(Caller(device));
         return next.run(Request::from_parts(parts, body)).await;
+    }
+    if is_exposed(&parts) {
+        return refused(ApiError::exposed().into_response(), "403");
     }
     if let Err(refusal) = access.admit(&parts) {
         metrics::counter!("megaron_refused_total", "status" => refusal.name()).increment(1);
@@ -77,6 +85,10 @@ pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Ne
 /// Where a request comes from.
 pub fn from(parts: &Parts) -> Option<IpAddr> {
     parts.extensions.get::<Peer>().map(|peer| peer.address.ip())
+}
+
+fn is_exposed(parts: &Parts) -> bool {
+    parts.extensions.get::<Peer>().is_some_and(|peer| peer.way == Way::Exposed)
 }
 
 /// Whether it brings something that could be guessed, or wants to.
@@ -232,13 +244,14 @@ impl Access {
         HeaderValue::try_from(cookie).map_err(io::Error::other)
     }
 
-    pub fn login_cookie(&self) -> io::Result<Option<HeaderValue>> {
+    pub fn login_cookie(&self, way: Way) -> io::Result<Option<HeaderValue>> {
         let seconds = LOGIN_DAYS * 24 * 60 * 60;
         let message = format!("{}.{}", self.clock.now().as_second() + seconds, secret()?);
         let Some(seal) = self.keys.seal(&message) else { return Ok(None) };
         let name = self.cookie_name();
+        let secure = if way == Way::Encrypted { "; Secure" } else { "" };
         let cookie = format!(
-            "{name}={message}.{seal}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}"
+            "{name}={message}.{seal}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}{secure}"
         );
         HeaderValue::try_from(cookie).map(Some).map_err(io::Error::other)
     }

@@ -42,6 +42,8 @@ pub struct Device {
     pub scope: Scope,
     /// Its conversation, where it is not the one that all phones share.
     pub session: Option<SessionId>,
+    /// Its socket may be plain even where words are to be encrypted: the shipped app knows no other.
+    pub plain_ws: bool,
     pub created: Timestamp,
     digest: [u8; 32],
     seen: Mutex<Option<Timestamp>>,
@@ -56,6 +58,8 @@ struct Record {
     scope: Scope,
     #[serde(default)]
     session: Option<SessionId>,
+    #[serde(default)]
+    plain_ws: bool,
     created: Timestamp,
     #[serde(default)]
     seen: Option<Timestamp>,
@@ -66,6 +70,7 @@ pub struct Wanted {
     pub name: String,
     pub scope: Scope,
     pub session: Option<SessionId>,
+    pub plain_ws: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -104,7 +109,7 @@ impl Devices {
 
     /// The key comes once and is kept nowhere.
     pub async fn pair(&self, wanted: Wanted) -> Result<(Arc<Device>, String), PairError> {
-        let Wanted { name, scope, session } = wanted;
+        let Wanted { name, scope, session, plain_ws } = wanted;
         let _storing = self.storing.lock().await;
         if self.named(&name).is_some() {
             return Err(PairError::Taken(name));
@@ -115,6 +120,7 @@ impl Devices {
             name,
             scope,
             session,
+            plain_ws,
             created: self.clock.now(),
             digest: Sha256::digest(key.as_bytes()).into(),
             seen: Mutex::default(),
@@ -189,6 +195,7 @@ impl Devices {
             digest: URL_SAFE_NO_PAD.encode(device.digest),
             scope: device.scope,
             session: device.session,
+            plain_ws: device.plain_ws,
             created: device.created,
             seen: device.seen(),
         };
@@ -208,6 +215,7 @@ impl Device {
             name: record.name,
             scope: record.scope,
             session: record.session,
+            plain_ws: record.plain_ws,
             created: record.created,
             digest,
             seen: Mutex::new(record.seen),
@@ -223,6 +231,7 @@ impl Device {
             name: "Phone".to_owned(),
             scope: Scope::Everything,
             session: None,
+            plain_ws: false,
             created: now,
             digest,
             seen: Mutex::default(),

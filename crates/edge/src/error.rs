@@ -92,6 +92,11 @@ impl ApiError {
         Self::new(StatusCode::FORBIDDEN, "FORBIDDEN", message)
     }
 
+    /// Somebody came in plain words where words are to be encrypted.
+    pub fn exposed() -> Self {
+        Self::forbidden("this server is reached by https:// from other machines")
+    }
+
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", message)
     }

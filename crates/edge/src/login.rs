@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::{
     auth::{self, Access, Purpose},
     error::ApiError,
-    listen::Peer,
+    listen::{Peer, Way},
 };
 
 /// A key is short; so is the form that carries it.
@@ -34,7 +34,7 @@ pub async fn visit(State(access): State<Arc<Access>>, request: Request) -> Respo
     match auth::query(request.uri(), "code") {
         Some(code) if access.codes.redeem(code, Purpose::Login, access.clock.now()) => {
             access.lockout.greeted(from(&request));
-            enter(&access)
+            enter(&access, way(&request))
         }
         Some(_) => mistaken(&access, from(&request), &Reason::UsedCode),
         None => page(&Reason::Asked),
@@ -45,6 +45,10 @@ fn from(request: &Request) -> Option<IpAddr> {
     request.extensions().get::<Peer>().map(|peer| peer.address.ip())
 }
 
+fn way(request: &Request) -> Way {
+    request.extensions().get::<Peer>().map_or(Way::Plain, |peer| peer.way)
+}
+
 fn mistaken(access: &Access, from: Option<IpAddr>, reason: &Reason) -> Response {
     match access.lockout.mistook(from) {
         Some(wait) => ApiError::locked_out(wait),
@@ -53,7 +57,7 @@ fn mistaken(access: &Access, from: Option<IpAddr>, reason: &Reason) -> Response 
 }
 
 pub async fn submit(State(access): State<Arc<Access>>, request: Request) -> Response {
-    let from = from(&request);
+    let (from, way) = (from(&request), way(&request));
     let body = match Limited::new(request.into_body(), FORM_BYTES).collect().await {
         Ok(body) => body.to_bytes(),
         Err(_) => return ApiError::too_large("Request body too large").into_response(),
@@ -63,7 +67,7 @@ pub async fn submit(State(access): State<Arc<Access>>, request: Request) -> Resp
     match key {
         Some(key) if access.keys.accepts(key) => {
             access.lockout.greeted(from);
-            enter(&access)
+            enter(&access, way)
         }
         _ => mistaken(&access, from, &Reason::WrongKey),
     }
@@ -79,8 +83,8 @@ pub async fn leave(State(access): State<Arc<Access>>) -> Response {
 
 /// A page that moves on, not a redirect: a strict cookie would not travel with a redirect that
 /// began on somebody else's site.
-fn enter(access: &Access) -> Response {
-    let cookie = match access.login_cookie() {
+fn enter(access: &Access, way: Way) -> Response {
+    let cookie = match access.login_cookie(way) {
         Ok(Some(cookie)) => cookie,
         Ok(None) => return page(&Reason::WrongKey),
         Err(error) => return ApiError::internal(error.to_string()).into_response(),

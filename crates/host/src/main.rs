@@ -15,6 +15,7 @@ mod hall;
 mod import;
 mod inbox;
 mod key;
+mod lan;
 mod lenders;
 mod logs;
 mod meters;

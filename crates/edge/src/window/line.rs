@@ -20,6 +20,7 @@ use tokio::time::Instant;
 use missed::Missed;
 
 use super::{
+    attachments,
     cards::{Card, Change},
     frames::{DELTA_BYTES, Frame, Status, write},
     presence::{Presence, Talk},
@@ -32,11 +33,11 @@ use super::{
 use crate::{App, devices::Device};
 
 /// Between two pieces of a reply, and before its end: the phone handles frames in no certain order.
-const PACE: Duration = Duration::from_millis(40);
+pub const PACE: Duration = Duration::from_millis(40);
 /// Between two tellings of how a task stands.
 const CARDS: Duration = Duration::from_millis(250);
 /// Between two tellings of what fills the context.
-const COUNTS: Duration = Duration::from_secs(1);
+pub const COUNTS: Duration = Duration::from_secs(1);
 pub const AGENT: &str = "megaron";
 
 pub struct Line {
@@ -218,7 +219,8 @@ impl Line {
             Some(None) => "Phone".to_owned(),
             None => door.to_owned(),
         };
-        self.say("", row, &format!("{name}: {}", row.content));
+        let words = attachments::linked(self.session, row.seq, &row.content, &row.files);
+        self.say("", row, &format!("{name}: {words}"));
     }
 
     fn end(&mut self, row: &Row, question: &Question) {

@@ -123,8 +123,9 @@ pub trait Voice: Send {
     fn remember(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send;
 }
 
-pub struct Pump<V> {
-    pub socket: WebSocket,
+/// Over a socket `S`, once there is one.
+pub struct Pump<V, S> {
+    pub socket: S,
     pub line: V,
     pub feed: Feed,
     pub place: Place,
@@ -157,7 +158,14 @@ enum Woke {
     Closing,
 }
 
-impl<V: Voice> Pump<V> {
+impl<V> Pump<V, ()> {
+    pub fn over(self, socket: WebSocket) -> Pump<V, WebSocket> {
+        let Self { line, feed, place, closing, peer, .. } = self;
+        Pump { socket, line, feed, place, closing, peer }
+    }
+}
+
+impl<V: Voice> Pump<V, WebSocket> {
     pub async fn run(mut self) {
         metrics::gauge!("megaron_phones").increment(1);
         let device = self.line.device().clone();
@@ -317,7 +325,7 @@ impl<V: Voice> Pump<V> {
 
     async fn leave(mut self, end: &End) {
         self.line.left();
-        self.place.well = matches!(end, End::Left { well: true });
+        self.place.well |= matches!(end, End::Left { well: true });
         drop(self.place);
         drop(self.peer);
         if matches!(end, End::Revoked) {

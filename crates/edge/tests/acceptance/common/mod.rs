@@ -5,6 +5,7 @@ mod deaf;
 mod guest;
 mod house;
 mod mounted;
+mod newer;
 mod phone;
 mod socket;
 mod web;
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 pub use client::{Ask, Reply, exchange};
 pub use deaf::Deaf;
 pub use house::House;
+pub use newer::Newer;
 pub use phone::Phone;
 pub use socket::{Socket, ids, persisted, shorts};
 
