@@ -104,6 +104,8 @@ pub struct Tls {
     pub config: Arc<rustls::ServerConfig>,
     /// Its SHA-256, as `AB:CD:..`.
     pub fingerprint: String,
+    /// Whether programs on this machine must encrypt as others must.
+    pub strict: bool,
 }
 
 /// Everything that is being counted, as Prometheus reads it.
@@ -255,7 +257,7 @@ impl Edge {
             app.closing.send_replace(true);
         };
         let capacity = settings.max_connections;
-        let tls = settings.tls.map(|tls| tls.config);
+        let tls = settings.tls;
         let frames = frame_origin(sandbox, capacity, tls.clone(), app.closing.subscribe());
         let hall = listen::run(listener, router, capacity, tls, shutdown, finish);
         tokio::select! {
@@ -269,7 +271,7 @@ impl Edge {
 async fn frame_origin(
     sandbox: Option<(TcpListener, Sandbox)>,
     capacity: u32,
-    tls: Option<Arc<rustls::ServerConfig>>,
+    tls: Option<Tls>,
     mut closing: watch::Receiver<bool>,
 ) -> io::Result<()> {
     let Some((listener, sandbox)) = sandbox else { return Ok(()) };

@@ -5,7 +5,6 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use axum::{Router, extract::Request};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rustls::ServerConfig;
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
@@ -14,6 +13,8 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt as _;
+
+use crate::Tls;
 
 const HEADER_TIME: Duration = Duration::from_secs(15);
 const HEADER_BYTES: usize = 64 * 1024;
@@ -45,7 +46,7 @@ pub async fn run(
     listener: TcpListener,
     router: Router,
     capacity: u32,
-    tls: Option<Arc<ServerConfig>>,
+    tls: Option<Tls>,
     shutdown: impl Future<Output = ()>,
     finish: impl Future<Output = ()>,
 ) -> io::Result<()> {
@@ -88,7 +89,7 @@ fn welcome(
     stream: TcpStream,
     mut peer: Peer,
     router: Router,
-    tls: Option<Arc<ServerConfig>>,
+    tls: Option<Tls>,
     ending: watch::Receiver<bool>,
 ) {
     // Small frames must not wait for each other; an error here only means slower.
@@ -96,11 +97,11 @@ fn welcome(
     tokio::spawn(async move {
         let Some(tls) = tls else { return serve(stream, peer, router, ending).await };
         if !matches!(timeout(HEADER_TIME, is_tls(&stream)).await, Ok(Ok(true))) {
-            peer.way = unencrypted(peer.address);
+            peer.way = unencrypted(peer.address, tls.strict);
             return serve(stream, peer, router, ending).await;
         }
         peer.way = Way::Encrypted;
-        match timeout(HEADER_TIME, TlsAcceptor::from(tls).accept(stream)).await {
+        match timeout(HEADER_TIME, TlsAcceptor::from(tls.config).accept(stream)).await {
             Ok(Ok(stream)) => serve(stream, peer, router, ending).await,
             // Most often somebody who does not trust the certificate.
             Ok(Err(error)) => tracing::debug!(%error, "a connection could not be encrypted"),
@@ -110,8 +111,9 @@ fn welcome(
 }
 
 /// What goes from one program to another on this machine needs no cover.
-fn unencrypted(address: SocketAddr) -> Way {
-    if address.ip().to_canonical().is_loopback() { Way::Plain } else { Way::Exposed }
+fn unencrypted(address: SocketAddr, strict: bool) -> Way {
+    let near = address.ip().to_canonical().is_loopback();
+    if near && !strict { Way::Plain } else { Way::Exposed }
 }
 
 /// By its first byte, which is left to be read.
@@ -176,7 +178,9 @@ mod tests {
             ("192.168.1.20:1", Way::Exposed),
             ("[fe80::1]:1", Way::Exposed),
         ] {
-            assert_eq!(unencrypted(address.parse().unwrap()), way, "{address}");
+            let address = address.parse().unwrap();
+            assert_eq!(unencrypted(address, false), way, "{address}");
+            assert_eq!(unencrypted(address, true), Way::Exposed, "{address}");
         }
     }
 }

@@ -13,6 +13,7 @@ mod cabinet;
 mod cabinet_files;
 mod cabinet_web;
 mod common;
+mod encrypted;
 mod escapes;
 mod events;
 mod files;

@@ -39,8 +39,8 @@ pub struct Names {
 
 impl Names {
     pub fn of_this_machine(others: &[String]) -> Self {
-        let system = rustix::system::uname();
-        let name = system.nodename().to_string_lossy().to_ascii_lowercase();
+        let name = hostname::get().unwrap_or_default();
+        let name = name.to_string_lossy().to_ascii_lowercase();
         let addresses = if_addrs::get_if_addrs().unwrap_or_default();
         let addresses = addresses.into_iter().map(|it| it.ip()).filter(|ip| !is_linked(*ip));
         Self::from(&name, addresses, others)
@@ -147,7 +147,7 @@ fn read(cert: &[u8], key: &[u8]) -> anyhow::Result<Tls> {
         .with_no_client_auth()
         .with_single_cert(chain, key)
         .context("the certificate and the key do not fit each other, or are of no use")?;
-    Ok(Tls { config: Arc::new(config), fingerprint })
+    Ok(Tls { config: Arc::new(config), fingerprint, strict: false })
 }
 
 /// The SHA-256 of a certificate, as browsers show it.
