@@ -5,6 +5,7 @@ use std::{
     io,
     net::{IpAddr, SocketAddr},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use axum::{
@@ -24,7 +25,8 @@ use crate::{
     devices::{Device, Devices, Scope},
     error::ApiError,
     keys::{Keys, secret},
-    listen::Peer,
+    listen::{Peer, Way},
+    lockout::Lockout,
     login,
     window::{self, Caller, door},
 };
@@ -46,37 +48,75 @@ pub struct Access {
     pub listen: SocketAddr,
     pub codes: Codes,
     pub devices: Arc<Devices>,
+    pub lockout: Lockout,
+    /// Of our certificate, where we have one.
+    pub fingerprint: Option<String>,
 }
 
 /// Refuses before anything else looks at the request.
 pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
+    if let Some(wait) = access.lockout.shuts(from(&parts)).filter(|_| is_secret(&parts)) {
+        return refused(ApiError::locked_out(wait), "429");
+    }
     if door::is_ours(&parts.uri) {
         let Some(device) = access.phone(&parts) else { return access.shut(&parts) };
+        if is_exposed(&parts) && !(device.plain_ws && parts.uri.path().ends_with("/ws")) {
+            return refused(ApiError::exposed().into_response(), "403");
+        }
+        access.lockout.greeted(from(&parts));
         parts.extensions.insert(Caller(device));
         return next.run(Request::from_parts(parts, body)).await;
+    }
+    if is_exposed(&parts) {
+        return refused(ApiError::exposed().into_response(), "403");
     }
     if let Err(refusal) = access.admit(&parts) {
         metrics::counter!("megaron_refused_total", "status" => refusal.name()).increment(1);
         return match refusal {
             Refusal::Forbidden(message) => ApiError::forbidden(message).into_response(),
+            Refusal::Wrong(Some(wait)) => ApiError::locked_out(wait),
             Refusal::Unknown if is_visit(&parts) => login::page(&login::Reason::Unknown),
-            Refusal::Unknown => ApiError::unauthorized().into_response(),
+            Refusal::Unknown | Refusal::Wrong(None) => ApiError::unauthorized().into_response(),
         };
     }
     next.run(Request::from_parts(parts, body)).await
 }
 
+/// Where a request comes from.
+pub fn from(parts: &Parts) -> Option<IpAddr> {
+    parts.extensions.get::<Peer>().map(|peer| peer.address.ip())
+}
+
+fn is_exposed(parts: &Parts) -> bool {
+    parts.extensions.get::<Peer>().is_some_and(|peer| peer.way == Way::Exposed)
+}
+
+/// Whether it brings something that could be guessed, or wants to.
+fn is_secret(parts: &Parts) -> bool {
+    parts.headers.contains_key(header::AUTHORIZATION)
+        || parts.uri.path() == "/login"
+        || token(&parts.uri).is_some()
+}
+
+fn refused(response: Response, status: &'static str) -> Response {
+    metrics::counter!("megaron_refused_total", "status" => status).increment(1);
+    response
+}
+
 enum Refusal {
     Forbidden(&'static str),
     Unknown,
+    /// A key was presented that is none; too many were, where there is a time to wait.
+    Wrong(Option<Duration>),
 }
 
 impl Refusal {
     fn name(&self) -> &'static str {
         match self {
             Self::Forbidden(_) => "403",
-            Self::Unknown => "401",
+            Self::Unknown | Self::Wrong(None) => "401",
+            Self::Wrong(Some(_)) => "429",
         }
     }
 }
@@ -114,7 +154,16 @@ impl Access {
             parts.uri.path(),
             "/healthz" | "/login" | "/login.css" | "/pair" | "/pair.js" | CONNECT
         );
-        if open || returns || self.is_owner(parts) { Ok(()) } else { Err(Refusal::Unknown) }
+        if open || returns {
+            return Ok(());
+        }
+        let from = from(parts);
+        match self.is_owner(parts) {
+            Some(true) => self.lockout.greeted(from),
+            Some(false) => return Err(Refusal::Wrong(self.lockout.mistook(from))),
+            None => return Err(Refusal::Unknown),
+        }
+        Ok(())
     }
 
     /// A name that an attacker controls may resolve to us; it is still not ours.
@@ -136,22 +185,28 @@ impl Access {
         answers_to(host, self.listen.ip(), &self.names)
     }
 
-    pub fn is_owner(&self, parts: &Parts) -> bool {
-        let Parts { headers, uri, extensions, .. } = parts;
-        let peer = extensions.get::<Peer>();
-        if self.trust_loopback && peer.is_some_and(|peer| peer.address.ip().is_loopback()) {
-            return true;
+    /// Nothing if no key was presented. A cookie is none: an old one is nobody's guess.
+    pub fn is_owner(&self, parts: &Parts) -> Option<bool> {
+        let Parts { headers, uri, .. } = parts;
+        if self.trust_loopback && from(parts).is_some_and(|ip| ip.is_loopback()) {
+            return Some(true);
         }
-        bearer(headers).is_some_and(|key| self.keys.accepts(key) || self.opens_all(key))
-            || self.cookie(headers).is_some_and(|cookie| self.logged_in(cookie))
-            || (takes_tokens(uri) && token(uri).is_some_and(|token| self.takes_token(token)))
+        if self.cookie(headers).is_some_and(|cookie| self.logged_in(cookie)) {
+            return Some(true);
+        }
+        let by_key = bearer(headers).map(|key| self.keys.accepts(key) || self.opens_all(key));
+        let token = token(uri).filter(|_| takes_tokens(uri));
+        let by_token = token.map(|token| self.takes_token(token));
+        by_key.max(by_token)
     }
 
     /// What a phone is told whose key opens nothing.
     fn shut(&self, parts: &Parts) -> Response {
-        metrics::counter!("megaron_refused_total", "status" => "401").increment(1);
-        let from = parts.extensions.get::<Peer>().map(|peer| peer.address.ip());
-        if self.devices.mistook(from) { window::too_many_mistakes() } else { window::not_let_in() }
+        let presented = bearer(&parts.headers).is_some() || token(&parts.uri).is_some();
+        match self.lockout.mistook(from(parts).filter(|_| presented)) {
+            Some(wait) => refused(ApiError::locked_out(wait), "429"),
+            None => refused(window::not_let_in(), "401"),
+        }
     }
 
     /// Whether this is the key of a device that may do everything.
@@ -216,14 +271,19 @@ impl Access {
         HeaderValue::try_from(cookie).map_err(io::Error::other)
     }
 
-    pub fn login_cookie(&self, device: Option<&Device>) -> io::Result<Option<HeaderValue>> {
+    pub fn login_cookie(
+        &self,
+        device: Option<&Device>,
+        way: Way,
+    ) -> io::Result<Option<HeaderValue>> {
         let seconds = LOGIN_DAYS * 24 * 60 * 60;
         let named = device.map(|device| format!(".{}", device.id)).unwrap_or_default();
         let message = format!("{}.{}{named}", self.clock.now().as_second() + seconds, secret()?);
         let Some(seal) = self.keys.seal(&message) else { return Ok(None) };
         let name = self.cookie_name();
+        let secure = if way == Way::Encrypted { "; Secure" } else { "" };
         let cookie = format!(
-            "{name}={message}.{seal}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}"
+            "{name}={message}.{seal}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}{secure}"
         );
         HeaderValue::try_from(cookie).map(Some).map_err(io::Error::other)
     }

@@ -1,11 +1,8 @@
 //! Devices that were paired: a key of its own for each, with a name and a scope, revoked at once.
 
 use std::{
-    collections::HashMap,
     io,
-    net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -17,7 +14,7 @@ use kernel::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
-use tokio::{sync::watch, time::Instant};
+use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use crate::keys::secret;
@@ -26,12 +23,6 @@ use crate::keys::secret;
 const SEEN: SignedDuration = SignedDuration::from_mins(1);
 /// How long a name may be.
 pub const NAME_CHARS: usize = 60;
-/// How many wrong keys are answered from one address within [`WINDOW`]; a phone that was revoked tries
-/// about thirty times a minute.
-const MISTAKES: u32 = 120;
-const WINDOW: Duration = Duration::from_mins(1);
-/// How many addresses are watched at a time.
-const WATCHED: usize = 1024;
 
 /// What a key opens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -51,6 +42,8 @@ pub struct Device {
     pub scope: Scope,
     /// Its conversation, where it is not the one that all phones share.
     pub session: Option<SessionId>,
+    /// Its socket may be plain even where words are to be encrypted: the shipped app knows no other.
+    pub plain_ws: bool,
     pub created: Timestamp,
     digest: [u8; 32],
     seen: Mutex<Option<Timestamp>>,
@@ -65,6 +58,8 @@ struct Record {
     scope: Scope,
     #[serde(default)]
     session: Option<SessionId>,
+    #[serde(default)]
+    plain_ws: bool,
     created: Timestamp,
     #[serde(default)]
     seen: Option<Timestamp>,
@@ -75,6 +70,7 @@ pub struct Wanted {
     pub name: String,
     pub scope: Scope,
     pub session: Option<SessionId>,
+    pub plain_ws: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -93,14 +89,12 @@ pub struct Devices {
     known: Mutex<Vec<Arc<Device>>>,
     /// Held while a record is written or taken away, lest one that was revoked come back.
     storing: tokio::sync::Mutex<()>,
-    mistakes: Mutex<HashMap<IpAddr, (Instant, u32)>>,
 }
 
 impl Devices {
     pub fn new(catalog: Arc<dyn Catalog>, clock: Arc<dyn Clock>) -> Self {
-        let (known, storing, mistakes) =
-            (Mutex::default(), tokio::sync::Mutex::default(), Mutex::default());
-        Self { catalog, clock, known, storing, mistakes }
+        let (known, storing) = (Mutex::default(), tokio::sync::Mutex::default());
+        Self { catalog, clock, known, storing }
     }
 
     pub async fn load(&self) -> Result<(), StoreError> {
@@ -115,7 +109,7 @@ impl Devices {
 
     /// The key comes once and is kept nowhere.
     pub async fn pair(&self, wanted: Wanted) -> Result<(Arc<Device>, String), PairError> {
-        let Wanted { name, scope, session } = wanted;
+        let Wanted { name, scope, session, plain_ws } = wanted;
         let _storing = self.storing.lock().await;
         if self.named(&name).is_some() {
             return Err(PairError::Taken(name));
@@ -126,6 +120,7 @@ impl Devices {
             name,
             scope,
             session,
+            plain_ws,
             created: self.clock.now(),
             digest: Sha256::digest(key.as_bytes()).into(),
             seen: Mutex::default(),
@@ -194,31 +189,13 @@ impl Devices {
         });
     }
 
-    /// Counts a wrong key; says whether too many came from there.
-    pub fn mistook(&self, from: Option<IpAddr>) -> bool {
-        let Some(from) = from else { return false };
-        let now = Instant::now();
-        let mut mistakes = self.mistakes.lock().unwrap_or_else(PoisonError::into_inner);
-        if mistakes.len() >= WATCHED {
-            mistakes.retain(|_, (since, _)| now.duration_since(*since) < WINDOW);
-        }
-        let (since, count) = mistakes.entry(from).or_insert((now, 0));
-        if now.duration_since(*since) >= WINDOW {
-            (*since, *count) = (now, 0);
-        }
-        *count = count.saturating_add(1);
-        if *count == 1 {
-            tracing::warn!(%from, "a wrong key was presented; more within a minute are not told of");
-        }
-        *count > MISTAKES
-    }
-
     async fn save(&self, device: &Device) -> Result<(), StoreError> {
         let record = Record {
             name: device.name.clone(),
             digest: URL_SAFE_NO_PAD.encode(device.digest),
             scope: device.scope,
             session: device.session,
+            plain_ws: device.plain_ws,
             created: device.created,
             seen: device.seen(),
         };
@@ -238,6 +215,7 @@ impl Device {
             name: record.name,
             scope: record.scope,
             session: record.session,
+            plain_ws: record.plain_ws,
             created: record.created,
             digest,
             seen: Mutex::new(record.seen),
@@ -253,6 +231,7 @@ impl Device {
             name: "Phone".to_owned(),
             scope: Scope::Everything,
             session: None,
+            plain_ws: false,
             created: now,
             digest,
             seen: Mutex::default(),

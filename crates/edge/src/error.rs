@@ -1,8 +1,10 @@
 //! What a caller is told when something cannot be done: always JSON, always with a code.
 
+use std::time::Duration;
+
 use axum::{
     Json,
-    http::StatusCode,
+    http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use kernel::{
@@ -59,6 +61,17 @@ impl ApiError {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", message)
     }
 
+    /// Too many wrong keys came from there; it may be tried again after so long.
+    pub fn locked_out(wait: Duration) -> Response {
+        let seconds = wait.as_secs().max(1) + u64::from(wait.subsec_nanos() > 0);
+        let text = format!("too many wrong keys; try again in {seconds} seconds");
+        let mut response = Self::rate_limited(text).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+    }
+
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", message)
     }
@@ -82,6 +95,11 @@ impl ApiError {
 
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "FORBIDDEN", message)
+    }
+
+    /// Somebody came in plain words where words are to be encrypted.
+    pub fn exposed() -> Self {
+        Self::forbidden("this server is reached by https:// from other machines")
     }
 
     pub fn not_found(message: impl Into<String>) -> Self {

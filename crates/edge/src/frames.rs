@@ -24,7 +24,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use crate::{keys::secret, sandbox::site::Site};
+use crate::{keys::secret, listen::Way, sandbox::site::Site};
 use allowance::Allowance;
 use board::Board;
 use capability::Capability;
@@ -137,14 +137,15 @@ impl Frames {
 
     /// The origin of frames for a page that was reached by this `Host`, if it can be named in a
     /// policy: addresses of the sixth version cannot. One with a name of its own always can.
-    pub fn origin(&self, host: &str) -> Option<String> {
+    pub fn origin(&self, host: &str, way: Way) -> Option<String> {
         let port = self.address.get()?.port();
         if let Some(named) = &self.named {
             return Some(named.to_string());
         }
         let name = crate::auth::without_port(host);
         let plain = |it: u8| it.is_ascii_alphanumeric() || it == b'.' || it == b'-';
-        (!name.is_empty() && name.bytes().all(plain)).then(|| format!("http://{name}:{port}"))
+        let scheme = if way == Way::Encrypted { "https" } else { "http" };
+        (!name.is_empty() && name.bytes().all(plain)).then(|| format!("{scheme}://{name}:{port}"))
     }
 
     pub fn named(&self) -> Option<&FrameOrigin> {

@@ -15,6 +15,7 @@ mod frames;
 mod guest;
 mod keys;
 mod listen;
+mod lockout;
 mod login;
 mod models;
 mod near;
@@ -76,6 +77,8 @@ pub struct Settings {
     pub commands: Option<Vec<String>>,
     /// Names we answer to besides our address and `localhost`.
     pub allowed_hosts: Vec<String>,
+    /// How connections from other machines are encrypted, where we do that ourselves.
+    pub tls: Option<Tls>,
     /// What the content of frames is reached by, where a proxy has a name for it.
     pub frame_origin: Option<FrameOrigin>,
     pub max_connections: u32,
@@ -90,11 +93,22 @@ impl Default for Settings {
             data_dir: PathBuf::new(),
             commands: None,
             allowed_hosts: Vec::new(),
+            tls: None,
             frame_origin: None,
             max_connections: 1024,
             drain: Duration::from_secs(10),
         }
     }
+}
+
+/// A certificate with its key, and what people compare it by.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    pub config: Arc<rustls::ServerConfig>,
+    /// Its SHA-256, as `AB:CD:..`.
+    pub fingerprint: String,
+    /// Whether programs on this machine must encrypt as others must.
+    pub strict: bool,
 }
 
 /// Everything that is being counted, as Prometheus reads it.
@@ -174,6 +188,8 @@ impl Edge {
             listen: listener.local_addr()?,
             codes: Codes::default(),
             devices: Arc::new(Devices::new(host.ports.catalog.clone(), host.ports.clock.clone())),
+            lockout: lockout::Lockout::default(),
+            fingerprint: settings.tls.as_ref().map(|tls| tls.fingerprint.clone()),
         });
         let phones = Phones::new(host.ports.catalog.clone());
         let (clients, closing) = (Clients::new(host.clone()), Arc::new(watch::Sender::new(false)));
@@ -257,8 +273,9 @@ impl Edge {
             app.closing.send_replace(true);
         };
         let capacity = settings.max_connections;
-        let frames = frame_origin(sandbox, capacity, app.closing.subscribe());
-        let hall = listen::run(listener, router, capacity, shutdown, finish);
+        let tls = settings.tls;
+        let frames = frame_origin(sandbox, capacity, tls.clone(), app.closing.subscribe());
+        let hall = listen::run(listener, router, capacity, tls, shutdown, finish);
         tokio::select! {
             served = async { tokio::try_join!(hall, frames) } => served.map(drop),
             () = files::clearing::clear(app.clone()) => Ok(()),
@@ -271,6 +288,7 @@ impl Edge {
 async fn frame_origin(
     sandbox: Option<(TcpListener, Sandbox)>,
     capacity: u32,
+    tls: Option<Tls>,
     mut closing: watch::Receiver<bool>,
 ) -> io::Result<()> {
     let Some((listener, sandbox)) = sandbox else { return Ok(()) };
@@ -278,7 +296,7 @@ async fn frame_origin(
         // An error means that the house is gone.
         closing.wait_for(|closing| *closing).await.ok();
     };
-    listen::run(listener, sandbox::router(sandbox), capacity, closed, async {}).await
+    listen::run(listener, sandbox::router(sandbox), capacity, tls, closed, async {}).await
 }
 
 fn router(app: Arc<App>, mcp: Option<Guest>) -> Router {

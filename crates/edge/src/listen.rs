@@ -6,12 +6,15 @@ use axum::{Router, extract::Request};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
-    io::AsyncWriteExt as _,
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore, watch},
     time::timeout,
 };
+use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt as _;
+
+use crate::Tls;
 
 const HEADER_TIME: Duration = Duration::from_secs(15);
 const HEADER_BYTES: usize = 64 * 1024;
@@ -19,10 +22,21 @@ const HEADERS: usize = 100;
 /// How long open requests may take to end once everything else has.
 const FAREWELL: Duration = Duration::from_secs(5);
 
+/// How a request came here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// As it was, where nothing is encrypted by us, or from this machine.
+    Plain,
+    Encrypted,
+    /// In plain words from another machine, where words are to be encrypted.
+    Exposed,
+}
+
 /// Who is at the other end, and the place they take up.
 #[derive(Clone)]
 pub struct Peer {
     pub address: SocketAddr,
+    pub way: Way,
     /// Kept by whatever outlives the request, such as a socket.
     _place: Arc<OwnedSemaphorePermit>,
 }
@@ -32,6 +46,7 @@ pub async fn run(
     listener: TcpListener,
     router: Router,
     capacity: u32,
+    tls: Option<Tls>,
     shutdown: impl Future<Output = ()>,
     finish: impl Future<Output = ()>,
 ) -> io::Result<()> {
@@ -54,8 +69,8 @@ pub async fn run(
         };
         match places.clone().try_acquire_owned() {
             Ok(place) => {
-                let peer = Peer { address, _place: Arc::new(place) };
-                serve(stream, peer, router.clone(), ending.subscribe());
+                let peer = Peer { address, way: Way::Plain, _place: Arc::new(place) };
+                welcome(stream, peer, router.clone(), tls.clone(), ending.subscribe());
             }
             Err(_) => drop(tokio::spawn(turn_away(stream))),
         }
@@ -70,9 +85,50 @@ pub async fn run(
     Ok(())
 }
 
-fn serve(stream: TcpStream, peer: Peer, router: Router, mut ending: watch::Receiver<bool>) {
+fn welcome(
+    stream: TcpStream,
+    mut peer: Peer,
+    router: Router,
+    tls: Option<Tls>,
+    ending: watch::Receiver<bool>,
+) {
     // Small frames must not wait for each other; an error here only means slower.
     stream.set_nodelay(true).ok();
+    tokio::spawn(async move {
+        let Some(tls) = tls else { return serve(stream, peer, router, ending).await };
+        if !matches!(timeout(HEADER_TIME, is_tls(&stream)).await, Ok(Ok(true))) {
+            peer.way = unencrypted(peer.address, tls.strict);
+            return serve(stream, peer, router, ending).await;
+        }
+        peer.way = Way::Encrypted;
+        match timeout(HEADER_TIME, TlsAcceptor::from(tls.config).accept(stream)).await {
+            Ok(Ok(stream)) => serve(stream, peer, router, ending).await,
+            // Most often somebody who does not trust the certificate.
+            Ok(Err(error)) => tracing::debug!(%error, "a connection could not be encrypted"),
+            Err(_) => tracing::debug!("a connection was not encrypted in time"),
+        }
+    });
+}
+
+/// What goes from one program to another on this machine needs no cover.
+fn unencrypted(address: SocketAddr, strict: bool) -> Way {
+    let near = address.ip().to_canonical().is_loopback();
+    if near && !strict { Way::Plain } else { Way::Exposed }
+}
+
+/// By its first byte, which is left to be read.
+async fn is_tls(stream: &TcpStream) -> io::Result<bool> {
+    const HANDSHAKE: u8 = 0x16;
+    let mut first = [0];
+    Ok(stream.peek(&mut first).await? == 1 && first == [HANDSHAKE])
+}
+
+async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    peer: Peer,
+    router: Router,
+    mut ending: watch::Receiver<bool>,
+) {
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(peer.clone());
         router.clone().oneshot(request.map(axum::body::Body::new) as Request)
@@ -84,19 +140,17 @@ fn serve(stream: TcpStream, peer: Peer, router: Router, mut ending: watch::Recei
         .max_headers(HEADERS)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
-    tokio::spawn(async move {
-        let mut connection = std::pin::pin!(connection);
-        let ended = tokio::select! {
-            ended = connection.as_mut() => ended,
-            _ = ending.changed() => {
-                connection.as_mut().graceful_shutdown();
-                connection.await
-            }
-        };
-        if let Err(error) = ended {
-            tracing::debug!(%error, "a connection ended badly");
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        _ = ending.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
         }
-    });
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended badly");
+    }
 }
 
 async fn turn_away(mut stream: TcpStream) {
@@ -109,4 +163,24 @@ async fn turn_away(mut stream: TcpStream) {
     );
     // They are being shown the door; whether they hear it is their affair.
     timeout(Duration::from_secs(1), stream.write_all(answer.as_bytes())).await.ok();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_words_are_for_this_machine_alone() {
+        for (address, way) in [
+            ("127.0.0.1:1", Way::Plain),
+            ("[::1]:1", Way::Plain),
+            ("[::ffff:127.0.0.1]:1", Way::Plain),
+            ("192.168.1.20:1", Way::Exposed),
+            ("[fe80::1]:1", Way::Exposed),
+        ] {
+            let address = address.parse().unwrap();
+            assert_eq!(unencrypted(address, false), way, "{address}");
+            assert_eq!(unencrypted(address, true), Way::Exposed, "{address}");
+        }
+    }
 }

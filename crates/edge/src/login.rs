@@ -1,6 +1,6 @@
 //! The way in for a browser: a printed one-time address, or the key typed by hand.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use axum::{
     Json,
@@ -16,6 +16,7 @@ use crate::{
     auth::{self, Access, Purpose},
     devices::{Device, Scope},
     error::ApiError,
+    listen::{Peer, Way},
 };
 
 /// A key is short; so is the form that carries it.
@@ -36,30 +37,51 @@ pub enum Reason {
 pub async fn visit(State(access): State<Arc<Access>>, request: Request) -> Response {
     match auth::query(request.uri(), "code") {
         Some(code) if access.codes.redeem(code, Purpose::Login, access.clock.now()) => {
+            access.lockout.greeted(from(&request));
             // Nothing else of an address is followed: it may have been made up.
             let session = auth::query(request.uri(), "session").and_then(SessionId::parse);
-            enter(&access, None, session)
+            enter(&access, None, session, way(&request))
         }
-        Some(_) => page(&Reason::UsedCode),
+        Some(_) => mistaken(&access, from(&request), &Reason::UsedCode),
         None => page(&Reason::Asked),
     }
 }
 
+fn from(request: &Request) -> Option<IpAddr> {
+    request.extensions().get::<Peer>().map(|peer| peer.address.ip())
+}
+
+fn way(request: &Request) -> Way {
+    request.extensions().get::<Peer>().map_or(Way::Plain, |peer| peer.way)
+}
+
+fn mistaken(access: &Access, from: Option<IpAddr>, reason: &Reason) -> Response {
+    match access.lockout.mistook(from) {
+        Some(wait) => ApiError::locked_out(wait),
+        None => page(reason),
+    }
+}
+
 pub async fn submit(State(access): State<Arc<Access>>, request: Request) -> Response {
+    let (from, way) = (from(&request), way(&request));
     let body = match Limited::new(request.into_body(), FORM_BYTES).collect().await {
         Ok(body) => body.to_bytes(),
         Err(_) => return ApiError::too_large("Request body too large").into_response(),
     };
     // Keys hold nothing that a form would escape.
     let key = body.strip_prefix(b"key=").and_then(|key| std::str::from_utf8(key).ok());
-    let Some(key) = key else { return page(&Reason::WrongKey) };
-    if access.keys.accepts(key) {
-        return enter(&access, None, None);
-    }
-    match access.devices.find(key.as_bytes()) {
-        Some(device) if device.scope == Scope::Everything => enter(&access, Some(&device), None),
-        Some(_) => page(&Reason::PhoneKey),
-        None => page(&Reason::WrongKey),
+    let known = key.map(|key| (access.keys.accepts(key), access.devices.find(key.as_bytes())));
+    match known {
+        Some((true, _)) => {
+            access.lockout.greeted(from);
+            enter(&access, None, None, way)
+        }
+        Some((false, Some(device))) if device.scope == Scope::Everything => {
+            access.lockout.greeted(from);
+            enter(&access, Some(&device), None, way)
+        }
+        Some((false, Some(_))) => page(&Reason::PhoneKey),
+        Some((false, None)) | None => mistaken(&access, from, &Reason::WrongKey),
     }
 }
 
@@ -73,8 +95,13 @@ pub async fn leave(State(access): State<Arc<Access>>) -> Response {
 
 /// A page that moves on, not a redirect: a strict cookie would not travel with a redirect that
 /// began on somebody else's site.
-fn enter(access: &Access, device: Option<&Device>, session: Option<SessionId>) -> Response {
-    let cookie = match access.login_cookie(device) {
+fn enter(
+    access: &Access,
+    device: Option<&Device>,
+    session: Option<SessionId>,
+    way: Way,
+) -> Response {
+    let cookie = match access.login_cookie(device, way) {
         Ok(Some(cookie)) => cookie,
         Ok(None) => return page(&Reason::WrongKey),
         Err(error) => return ApiError::internal(error.to_string()).into_response(),

@@ -9,7 +9,12 @@ use axum::{
 };
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use crate::{error::ApiError, files::Refused, frames::Frames};
+use crate::{
+    error::ApiError,
+    files::Refused,
+    frames::Frames,
+    listen::{Peer, Way},
+};
 
 #[derive(RustEmbed)]
 #[folder = "../../ui/dist"]
@@ -151,7 +156,8 @@ pub async fn harden(
 /// The policy of the page: it may frame the other origin, by the name it was itself reached by.
 fn policy(frames: &Frames, request: &Request) -> HeaderValue {
     let host = request.headers().get(header::HOST).and_then(|it| it.to_str().ok());
-    let origin = host.and_then(|host| frames.origin(host));
+    let way = request.extensions().get::<Peer>().map_or(Way::Plain, |peer| peer.way);
+    let origin = host.and_then(|host| frames.origin(host, way));
     let framing =
         origin.map(|origin| POLICY.replace(OWN_FRAMES, &format!("{OWN_FRAMES} {origin}")));
     let framing = framing.and_then(|it| HeaderValue::try_from(it).ok());

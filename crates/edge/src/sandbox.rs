@@ -20,6 +20,7 @@ use crate::{
     applet::gate::Gate,
     auth,
     frames::{Frames, Looked, origin::FrameOrigin},
+    listen::{Peer, Way},
     page,
 };
 use site::Served;
@@ -50,6 +51,10 @@ pub fn router(sandbox: Sandbox) -> Router {
 
 /// Cookies and keys are not looked at: a ticket is all that counts.
 async fn serve(State(sandbox): State<Arc<Sandbox>>, request: Request) -> Response {
+    let peer = request.extensions().get::<Peer>();
+    if peer.is_some_and(|peer| peer.way == Way::Exposed) {
+        return refuse(StatusCode::FORBIDDEN, "This is reached by https:// from other machines.");
+    }
     let Some(host) = sandbox.host(&request) else {
         return refuse(StatusCode::FORBIDDEN, "Host not allowed");
     };

@@ -128,6 +128,18 @@ pub struct Overrides {
     /// Address to listen on; port 0 picks a free one [default: 127.0.0.1:53000]
     #[arg(long, env = "MEGARON_LISTEN", hide_env_values = true, value_name = "ADDR")]
     pub listen: Option<SocketAddr>,
+    /// Be there for other machines in the network, encrypted; see `megaron pair`
+    #[arg(long, env = "MEGARON_LAN", hide_env_values = true, value_parser = FalseyValueParser::new())]
+    pub lan: bool,
+    /// Serve other machines in plain words: a proxy in front encrypts, or the network does
+    #[arg(long, env = "MEGARON_PLAIN_HTTP", hide_env_values = true, value_parser = FalseyValueParser::new())]
+    pub plain_http: bool,
+    /// A certificate to use instead of one of our own, with its chain, as PEM
+    #[arg(long, env = "MEGARON_TLS_CERT", hide_env_values = true, value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+    /// The key of that certificate, as PEM
+    #[arg(long, env = "MEGARON_TLS_KEY", hide_env_values = true, value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
     /// Where a proxy has the address of --sandbox-listen: `https://frames.example`
     #[arg(long, env = "MEGARON_SANDBOX_ORIGIN", hide_env_values = true, value_name = "ORIGIN")]
     pub sandbox_origin: Option<String>,
@@ -209,6 +221,7 @@ Examples:
   megaron serve
   megaron serve --workspace ~/projects/notes --no-open
   megaron serve --listen 127.0.0.1:0 --data-dir /tmp/try     a free port, a home to throw away
+  megaron serve --lan                                        for phones and other machines too
   megaron serve --log-format json 2>> megaron.log";
 
 #[derive(Clone, Debug, Args)]

@@ -59,6 +59,12 @@ pub struct Config {
 #[serde(default, deny_unknown_fields)]
 pub struct Server {
     pub listen: SocketAddr,
+    pub lan: bool,
+    pub plain_http: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_cert: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_key: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox_origin: Option<String>,
     pub drain_seconds: u64,
@@ -120,6 +126,10 @@ impl Default for Server {
     fn default() -> Self {
         Self {
             listen: (Ipv4Addr::LOCALHOST, 53000).into(),
+            lan: false,
+            plain_http: false,
+            tls_cert: None,
+            tls_key: None,
             sandbox_origin: None,
             drain_seconds: 10,
             max_connections: const { NonZeroU32::new(1024).unwrap() },
@@ -198,6 +208,11 @@ impl Config {
     pub fn overridden(mut self, by: &Overrides) -> Self {
         if let Some(listen) = by.listen {
             self.server.listen = listen;
+        }
+        self.server.lan |= by.lan;
+        self.server.plain_http |= by.plain_http;
+        if by.tls_cert.is_some() || by.tls_key.is_some() {
+            (self.server.tls_cert, self.server.tls_key) = (by.tls_cert.clone(), by.tls_key.clone());
         }
         if let Some(origin) = &by.sandbox_origin {
             self.server.sandbox_origin = Some(origin.clone());

@@ -17,6 +17,7 @@ mod hall;
 mod import;
 mod inbox;
 mod key;
+mod lan;
 mod lenders;
 mod logs;
 mod meters;

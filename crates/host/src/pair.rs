@@ -13,8 +13,9 @@ use crate::{asked::plain, cli::PairArgs, config, inbox};
 struct Paired {
     name: String,
     key: String,
-    host: String,
+    url: String,
     local: bool,
+    fingerprint: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -36,23 +37,39 @@ pub async fn run(args: PairArgs) -> anyhow::Result<ExitCode> {
     if let Some(session) = args.session {
         wish["sessionId"] = session.into();
     }
+    if args.plain_ws {
+        wish["plainWs"] = true.into();
+    }
     if args.everything {
         wish["scope"] = "everything".into();
     }
     let paired = client.pair(&wish).await?;
     let paired: Paired =
         serde_json::from_value(paired).context("the server's answer is not understood")?;
-    let host = args.host.as_deref().unwrap_or(&paired.host);
-    println!("{}", code(&link(host, &paired.key))?);
+    let named = args.host.is_some();
+    let url = match (args.host, &paired.fingerprint) {
+        (None, _) => paired.url,
+        (Some(host), _) if host.contains("://") => host,
+        (Some(host), Some(_)) => format!("https://{host}"),
+        (Some(host), None) => format!("http://{host}"),
+    };
+    let url = url.trim_end_matches('/');
+    // The key is behind the `#`, which no browser sends to anybody.
+    println!("{}", code(&format!("{url}/pair#key={}", paired.key))?);
+    // In plain words a phone needs no more than the name.
+    let host = url.strip_prefix("http://").unwrap_or(url);
     println!("Host  {host}\nKey   {}", paired.key);
+    if let Some(fingerprint) = &paired.fingerprint {
+        println!("Certificate  SHA-256 {fingerprint}");
+    }
     let name = plain(&paired.name);
     eprintln!(
         "This is `{name}`. The key is not shown again; `megaron key revoke \"{name}\"` ends it."
     );
-    if paired.local && args.host.is_none() {
+    if paired.local && !named {
         eprintln!(
             "The server listens for this machine alone, so no phone reaches it: start it with \
-             `megaron serve --listen 0.0.0.0:53000`, or give it a way in and name that with --host."
+             `megaron serve --lan`, or give it a way in and name that with --host."
         );
     }
     Ok(ExitCode::SUCCESS)
@@ -76,12 +93,6 @@ pub async fn list(data_dir: &Path) -> anyhow::Result<String> {
         writeln!(text, "{}  {scope}  {seen}", plain(&name))?;
     }
     Ok(text)
-}
-
-/// The key is behind the `#`, which no browser sends to anybody.
-fn link(host: &str, key: &str) -> String {
-    let host = if host.contains("://") { host.to_owned() } else { format!("http://{host}") };
-    format!("{}/pair#key={key}", host.trim_end_matches('/'))
 }
 
 /// Dark on light whatever the colours of the terminal, or cameras would not see it.

@@ -3,6 +3,7 @@
 mod check;
 mod link;
 mod talk;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,6 @@ pub async fn run(args: PhoneArgs) -> anyhow::Result<ExitCode> {
         };
         (note.url, own.context("the key was revoked; `megaron key new` makes another")?)
     };
-    let link = Link::new(&url, key)?;
+    let link = Link::new(&url, key, args.fingerprint.as_deref())?;
     if args.check { check::run(&link).await } else { talk::run(&link).await }
 }

@@ -19,6 +19,11 @@ use crate::{
     config::{self, Config},
     detect::{self, Surroundings},
     hall::Hall,
+    lan::{
+        self,
+        announce::{self, Announced},
+        certificate::Names,
+    },
     logs, meters, minds, place,
     stops::Stops,
     wire::{self, Lineup, Plan, Problem, Rooms},
@@ -37,6 +42,7 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let config = plan.config.clone();
     let before = Again::found();
     let listen_at = before.as_ref().map_or(plan.config.server.listen, |it| it.hall);
+    let names = plan.lan.as_ref().map(|lan| (lan.names.clone(), lan.tls.fingerprint.clone()));
     let sandbox_at = before.as_ref().map(|it| it.frames).or(args.sandbox_listen);
     let listener = listen(listen_at, &data_dir).await?;
     let sandbox = sandbox(sandbox_at, listener.local_addr()?, &config).await?;
@@ -47,7 +53,11 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let again = Again { hall: rooms.address(), frames };
     let mut hall = Hall::open(rooms);
     let note = place::post(&data_dir, hall.addr)?;
-    warn(&args, hall.addr);
+    warn(&args, &config, hall.addr);
+    let announced = names.and_then(|(names, fingerprint)| {
+        tell(&names, &fingerprint, hall.addr);
+        announce_to(&config, &names, hall.addr, &fingerprint)
+    });
     if let Err(error) = announce(hall.addr, &login) {
         // Whoever started us may have stopped reading; others still want to be served.
         tracing::warn!(%error, addr = %hall.addr, "cannot say where it listens");
@@ -65,7 +75,7 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
         error = hall.broken() => return Err(error),
     };
     // Those who come now should not be sent here.
-    drop(note);
+    drop((note, announced));
     tracing::info!(seconds = drain.as_secs(), "stopping; running turns may end first");
     tokio::select! {
         () = hall.close() => (),
@@ -79,13 +89,16 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
 
 fn plan(args: &ServeArgs) -> anyhow::Result<Plan> {
     let data_dir = config::data_dir(&args.home)?;
-    let config = Config::load(&data_dir)?.overridden(&args.overrides);
+    let mut config = Config::load(&data_dir)?.overridden(&args.overrides);
+    config.server.listen = lan::address(args, &config);
+    lan::check(&config, config.server.listen)?;
+    let lan = lan::open(&config, &data_dir)?;
     let workspace = args.workspace.canonicalize();
     let workspace = workspace
         .with_context(|| format!("there is no workspace at {}", args.workspace.display()))?;
     anyhow::ensure!(workspace.is_dir(), "the workspace {} is not a folder", workspace.display());
     let (trust_loopback, drain) = (args.trust_loopback, config.drain());
-    Ok(Plan { data_dir, workspace, trust_loopback, drain, is_public: true, config })
+    Ok(Plan { data_dir, workspace, trust_loopback, drain, is_public: true, lan, config })
 }
 
 /// What providers have, and what is wrong with them; nobody waits for it.
@@ -152,11 +165,36 @@ async fn sandbox(
     }
 }
 
-fn warn(args: &ServeArgs, addr: SocketAddr) {
+/// For whoever wants to come from another machine.
+fn tell(names: &Names, fingerprint: &str, addr: SocketAddr) {
+    let port = addr.port();
+    let by_name = names.local().map(|name| format!("https://{name}:{port}"));
+    let addresses = names.outward().map(|ip| format!("https://{}", SocketAddr::new(ip, port)));
+    for url in by_name.into_iter().chain(addresses).filter(|_| !addr.ip().is_loopback()) {
+        tracing::info!(url, "other machines come by this address");
+    }
+    tracing::info!(fingerprint, "the certificate has this SHA-256");
+}
+
+/// The network need not let us, and nobody needs it to come in.
+fn announce_to(
+    config: &Config,
+    names: &Names,
+    addr: SocketAddr,
+    fingerprint: &str,
+) -> Option<Announced> {
+    if !config.server.lan || addr.ip().is_loopback() {
+        return None;
+    }
+    let announced = announce::announce(names, addr.port(), fingerprint);
+    announced.inspect_err(|error| tracing::warn!(%error, "the network is not told of us")).ok()
+}
+
+fn warn(args: &ServeArgs, config: &Config, addr: SocketAddr) {
     if args.trust_loopback {
         tracing::warn!("--trust-loopback: every program on this machine may do everything here");
     }
-    if !addr.ip().is_loopback() {
+    if config.server.plain_http && !addr.ip().is_loopback() {
         tracing::warn!(%addr, "others can reach this server, and nothing is encrypted on the way");
     }
 }

@@ -28,13 +28,15 @@ use tokio::net::TcpListener;
 use crate::{
     clock::SystemClock,
     config::{self, Config, agent::Agent, lender::Lender, provider::Provider},
-    detect, place, secrets, vault,
+    detect,
+    lan::Lan,
+    place, secrets, vault,
     welcome::{self, Mind},
 };
 
 pub use tools::embed_media::player;
 
-pub use edge::{Keys, Metrics, PREFERENCES, Preferences, did_you_mean, near};
+pub use edge::{Keys, Metrics, PREFERENCES, Preferences, Tls, did_you_mean, near};
 pub use mcp::server::{Place, relay};
 pub use models::{Lineup, Problem};
 pub use remote::device::{Address, Engine, Event, Identity, Leave, Link};
@@ -48,6 +50,8 @@ pub struct Plan {
     pub drain: Duration,
     /// Whether other programs can find it while it runs.
     pub is_public: bool,
+    /// How others reach it, where they do.
+    pub lan: Option<Lan>,
     pub config: Config,
 }
 
@@ -70,7 +74,7 @@ impl Rooms {
         sandbox: Option<TcpListener>,
         metrics: Metrics,
     ) -> anyhow::Result<Self> {
-        let Plan { data_dir, workspace, trust_loopback, drain, is_public, config } = plan;
+        let Plan { data_dir, workspace, trust_loopback, drain, is_public, lan, config } = plan;
         place::prepare(&data_dir)?;
         let config = if is_public { welcome::furnished(config).await } else { config };
         let store = Arc::new(store::Store::open(&data_dir)?);
@@ -143,11 +147,14 @@ impl Rooms {
         let lookout = lookout(config.clone());
         let frame_origin = config.server.sandbox_origin.as_deref().map(str::parse).transpose();
         let frame_origin = frame_origin.context("sandbox_origin")?;
+        let mut allowed_hosts = config.allowed_hosts;
+        allowed_hosts.extend(lan.iter().flat_map(|lan| lan.names.names.clone()));
         let settings = edge::Settings {
             trust_loopback,
             data_dir: data_dir.clone(),
             commands: config.shell.allow_http.clone(),
-            allowed_hosts: config.allowed_hosts,
+            allowed_hosts,
+            tls: lan.map(|lan| lan.tls),
             frame_origin,
             max_connections: config.server.max_connections.get(),
             drain,

@@ -188,7 +188,7 @@ fn busy(fields: &Fields<'_>) -> Result<bool, Fault> {
 }
 
 /// Steps are told apart by their names, so each has its own.
-fn steps(fields: &Fields<'_>) -> Result<Vec<Step>, Fault> {
+pub fn steps(fields: &Fields<'_>) -> Result<Vec<Step>, Fault> {
     let mut names = HashSet::new();
     let mut steps = Vec::new();
     for (index, step) in fields.list("steps")?.iter().enumerate() {
@@ -205,6 +205,6 @@ fn steps(fields: &Fields<'_>) -> Result<Vec<Step>, Fault> {
     Ok(steps)
 }
 
-fn json(place: &str, text: &str) -> Result<Value, Fault> {
+pub fn json(place: &str, text: &str) -> Result<Value, Fault> {
     serde_json::from_str(text).map_err(|error| Fault::new(place, format!("no JSON: {error}")))
 }

@@ -35,6 +35,10 @@ impl<'a> Fields<'a> {
         format!("{}.{name}", self.place)
     }
 
+    pub fn has(&self, name: &str) -> bool {
+        self.maybe(name).is_some()
+    }
+
     pub fn text(&self, name: &str) -> Result<&'a str, Fault> {
         let value = self.required(name)?;
         value.as_str().ok_or_else(|| self.wrong(name, "a string", value))

@@ -1,6 +1,6 @@
 //! What the shipped app takes and what it drops.
 
-use phone::{Event, Screen, event, messages, status};
+use phone::{Event, News, Screen, Timeline, event, messages, status, telling};
 
 #[test]
 fn canonical_payloads_are_read() {
@@ -126,4 +126,37 @@ fn a_card_is_shown_by_what_was_known_when_it_was_made() {
             assert!(!shown(visibility, r#","show_progress":false"#, steps));
         }
     }
+}
+
+#[test]
+fn what_version_2_adds_is_read_and_told_twice_is_told_once() {
+    let frames = [
+        r#"{"type":"connected","agent":"a","status":"idle","context_remaining":1,"v":2,"session":"s","device":"d","capabilities":["resume"],"limits":{},"seq":3}"#,
+        r#"{"type":"message.user","id":"msg_1","content":"hi","timestamp":"2026-02-07T10:30:00Z","origin":"browser","seq":4}"#,
+        r#"{"type":"task.created","task_id":"t","title":"x","visibility":"auto","status":"in_progress","progress":0,"steps":[],"seq":5}"#,
+        r#"{"type":"message.stream","reply_to":"msg_1","delta":"Hel","replace":true,"seq":5}"#,
+        r#"{"type":"message.stream","reply_to":"msg_1","delta":"lo","seq":5}"#,
+        r#"{"type":"approval.request","approval_id":"q","title":"May I?","detail":"","tool":"shell","options":["once","deny"],"seq":6}"#,
+        r#"{"type":"approval.resolved","approval_id":"q","decision":"deny","by":"Anna","seq":7}"#,
+        r#"{"type":"task.failed","task_id":"t","progress":1,"steps":[],"error":"Failed: no","seq":8}"#,
+        r#"{"type":"message.complete","reply_to":"msg_1","id":"msg_2","content":"Hello","timestamp":"2026-02-07T10:30:05Z","outcome":"ok","seq":9}"#,
+        r#"{"type":"caught_up","seq":9}"#,
+        r#"{"type":"error","code":"not_found","message":"no"}"#,
+        r#"{"type":"typing","device":"d","active":true,"seq":9}"#,
+        r#"{"type":"session.list","reply_to":"a","sessions":[{"id":"s","name":"n","updated_at":"2026-02-07T10:30:00Z","status":"idle"}],"seq":9}"#,
+        r#"{"type":"message.accepted","reply_to":"a","id":"msg_3","timestamp":"2026-02-07T10:30:00Z","position":0,"seq":9}"#,
+    ];
+    let mut timeline = Timeline::default();
+    timeline.sending.push(("a".to_owned(), "mine".to_owned()));
+    for frame in frames.iter().chain(&frames) {
+        let told = telling(frame).unwrap();
+        assert!(!matches!(told.news, News::Known(Event::Other(_))), "{frame}");
+        timeline.hear(&told);
+    }
+    let words: Vec<_> = timeline.rows.iter().map(|row| row.content.as_str()).collect();
+    assert_eq!(words, ["hi", "Hello", "mine"]);
+    assert_eq!(timeline.tasks, [("t".to_owned(), Some("Failed: no".to_owned()))]);
+    assert_eq!((timeline.seq, timeline.asked.len(), timeline.writing.len()), (Some(9), 0, 0));
+    let placeless = r#"{"type":"caught_up"}"#;
+    assert_eq!(telling(placeless).unwrap_err().place, "caught_up.seq");
 }

@@ -212,6 +212,9 @@ export interface PushSettings {
 export interface Reach {
   host: string;
   local: boolean;
+  url: string;
+  /** The SHA-256 of the certificate, where the server encrypts. */
+  fingerprint?: string;
 }
 
 export interface Task {

@@ -51,7 +51,9 @@ pub async fn connect(State(app): State<Arc<App>>, upgrade: Upgrade, request: Req
 /// Whoever brings nothing that we know is told no more than that.
 async fn bearer(app: &Arc<App>, parts: &Parts) -> Result<Bearer, ApiError> {
     app.hub.passes.load().await?;
-    if app.access.is_owner(parts) {
+    let from = auth::from(parts);
+    if app.access.is_owner(parts) == Some(true) {
+        app.access.lockout.greeted(from);
         return Ok(Bearer::Owner);
     }
     let presented = auth::bearer(&parts.headers).or_else(|| auth::query(&parts.uri, "token"));
@@ -59,5 +61,11 @@ async fn bearer(app: &Arc<App>, parts: &Parts) -> Result<Bearer, ApiError> {
         Some(presented) => app.hub.passes.bearer(presented).await?,
         None => None,
     };
+    if known.is_some() {
+        app.access.lockout.greeted(from);
+    } else if presented.is_some() {
+        // One too many is noticed when the next comes.
+        app.access.lockout.mistook(from);
+    }
     known.ok_or_else(|| ApiError::unauthorized().saying("unauthorized"))
 }

@@ -160,6 +160,16 @@ fn nonsense() -> ApiError {
 }
 
 /// Does work that waits for the disk, away from the tasks that must not.
+/// Keeps a file for a while where an agent can look at it; tells where.
+pub async fn keep_apart(
+    app: Arc<App>,
+    name: String,
+    bytes: bytes::Bytes,
+) -> Result<PathBuf, ApiError> {
+    let put = move |disk: &Disk| temporary::lay(disk, &name, &bytes);
+    apart(app, put).await.map_err(|Refused(error)| error)
+}
+
 async fn apart<T: Send + 'static>(
     app: Arc<App>,
     work: impl FnOnce(&Disk) -> Result<T, ApiError> + Send + 'static,

@@ -1,6 +1,10 @@
 //! Something that is kept for a while, as a file that an agent can look at.
 
-use std::{fs, io, path::Component, sync::Arc};
+use std::{
+    fs, io,
+    path::{Component, PathBuf},
+    sync::Arc,
+};
 
 use axum::{Json as Reply, extract::State};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -68,17 +72,22 @@ pub async fn keep(
 }
 
 fn put(disk: &Disk, filename: String, mime: String, bytes: &[u8]) -> Result<Kept, ApiError> {
+    let path = lay(disk, &filename, bytes)?.to_string_lossy().into_owned();
+    Ok(Kept { ok: true, path, filename, size: bytes.len(), mime_type: mime })
+}
+
+/// Where it is from now on.
+pub fn lay(disk: &Disk, filename: &str, bytes: &[u8]) -> Result<PathBuf, ApiError> {
     let failed = |error: io::Error| ApiError::internal(format!("Failed to write file: {error}"));
     fs::create_dir_all(&disk.temporary).map_err(failed)?;
     let folder = disk.shared.find(&disk.temporary).map_err(failed)?;
     let folder = folder.ok_or_else(|| ApiError::internal("Failed to write file"))?;
-    let place = folder.child(&filename).map_err(failed)?;
+    let place = folder.child(filename).map_err(failed)?;
     if place.is_taken() {
         return Err(ApiError::bad_request("Invalid filename"));
     }
     place.write(bytes, false).map_err(failed)?;
-    let path = disk.temporary.join(&filename).to_string_lossy().into_owned();
-    Ok(Kept { ok: true, path, filename, size: bytes.len(), mime_type: mime })
+    Ok(disk.temporary.join(filename))
 }
 
 /// One part of a path, on any system.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{
-    Json as Reply,
+    Extension, Json as Reply,
     extract::{Path, State},
     http::{HeaderMap, header},
 };
@@ -18,6 +18,7 @@ use crate::{
     App, applet, cabinet,
     error::{ApiError, ErrorBody},
     extract::{self, ClientId, Json},
+    listen::{Peer, Way},
     widgets,
 };
 
@@ -139,6 +140,7 @@ pub async fn offers(State(app): State<Arc<App>>) -> Reply<Offers> {
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub async fn open(
     State(app): State<Arc<App>>,
+    peer: Option<Extension<Peer>>,
     headers: HeaderMap,
     ClientId(client): ClientId,
     Json(NewFrame { kind, id, session_id, params, keep_state, keep }): Json<NewFrame>,
@@ -147,7 +149,8 @@ pub async fn open(
         return Err(ApiError::not_found("this server shows no frames"));
     }
     let host = headers.get(header::HOST).and_then(|it| it.to_str().ok()).unwrap_or_default();
-    let origin = app.frames.origin(host).ok_or_else(ApiError::no_frame_origin)?;
+    let way = peer.map_or(Way::Plain, |peer| peer.way);
+    let origin = app.frames.origin(host, way).ok_or_else(ApiError::no_frame_origin)?;
     let session = session_id.as_deref().map(|text| session(&app, text)).transpose()?;
     let given = match keep.filter(|_| kind == window::KIND) {
         Some(kept) => kept.read()?,

@@ -26,7 +26,8 @@ pub fn is_ours(uri: &Uri) -> bool {
 }
 
 fn is_alias(path: &str) -> bool {
-    matches!(path, "/window/status" | "/window/messages" | "/window/ws")
+    matches!(path, "/window/status" | "/window/messages" | "/window/ws" | "/window/attachments")
+        || path.starts_with("/window/attachments/")
 }
 
 /// A host typed with a slash at its end makes two of them: they count as one.

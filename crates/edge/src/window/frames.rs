@@ -4,12 +4,12 @@ use axum::extract::ws::Utf8Bytes;
 use serde::Serialize;
 
 /// The largest frame we send. The phone's socket dies of one above 1 MiB.
-const FRAME_BYTES: usize = 256 << 10;
+pub const FRAME_BYTES: usize = 256 << 10;
 /// Room for everything in a frame besides its content.
-const MARGIN: usize = 4 << 10;
+pub const MARGIN: usize = 4 << 10;
 /// The largest piece of a reply.
 pub const DELTA_BYTES: usize = 16 << 10;
-const CUT: &str = "\n\n[Cut here: the whole of it is in the history.]";
+pub const CUT: &str = "\n\n[Cut here: the whole of it is in the history.]";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-const CONTENT_CHARS: usize = 65_536;
+pub const CONTENT_CHARS: usize = 65_536;
 /// How long the phone's own name for a message may be.
 const ID_BYTES: usize = 200;
 
@@ -28,6 +28,16 @@ impl Complaint {
 }
 
 pub fn hear(frame: &[u8]) -> Result<Send, Complaint> {
+    let (frame, id, kind) = open(frame)?;
+    if kind != "message.send" {
+        return Err(Complaint::new(id, "unknown_type", "type must be message.send"));
+    }
+    let content = content(&frame, id.as_ref())?;
+    Ok(Send { id, content })
+}
+
+/// Any frame: what is in it, the phone's own name for it, and what kind it is.
+pub fn open(frame: &[u8]) -> Result<(Map<String, Value>, Option<String>, String), Complaint> {
     let complain = |code, message: &str| Complaint::new(None, code, message);
     let value: Value = serde_json::from_slice(frame)
         .map_err(|_| complain("bad_json", "a frame must be JSON in UTF-8"))?;
@@ -35,14 +45,16 @@ pub fn hear(frame: &[u8]) -> Result<Send, Complaint> {
         return Err(complain("bad_frame", "a frame must be a JSON object"));
     };
     let id = id(&frame)?;
-    let complain = |code, message: String| Complaint::new(id.clone(), code, message);
-    match frame.get("type") {
-        Some(Value::String(kind)) if kind == "message.send" => (),
-        Some(Value::String(_)) => {
-            return Err(complain("unknown_type", "type must be message.send".to_owned()));
-        }
-        _ => return Err(complain("bad_frame", "type must be a string".to_owned())),
-    }
+    let kind = match frame.get("type") {
+        Some(Value::String(kind)) => kind.clone(),
+        _ => return Err(Complaint::new(id, "bad_frame", "type must be a string")),
+    };
+    Ok((frame, id, kind))
+}
+
+/// The words of a message.
+pub fn content(frame: &Map<String, Value>, id: Option<&String>) -> Result<String, Complaint> {
+    let complain = |code, message: String| Complaint::new(id.cloned(), code, message);
     match frame.get("content") {
         Some(Value::String(content)) if content.trim().is_empty() => {
             Err(complain("empty", "the message is empty".to_owned()))
@@ -51,7 +63,7 @@ pub fn hear(frame: &[u8]) -> Result<Send, Complaint> {
             "too_long",
             format!("the message is longer than {CONTENT_CHARS} characters"),
         )),
-        Some(Value::String(content)) => Ok(Send { id, content: content.clone() }),
+        Some(Value::String(content)) => Ok(content.clone()),
         _ => Err(complain("bad_frame", "content must be a string".to_owned())),
     }
 }

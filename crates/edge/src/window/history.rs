@@ -27,10 +27,39 @@ pub async fn page(
     before: Option<Timestamp>,
     limit: usize,
 ) -> Result<Vec<Row>, StoreError> {
-    let mut place = match before {
+    let place = match before {
         Some(before) => first_at(log, session, last, whole(before)).await?,
         None => END,
     };
+    walk(log, session, place, |rows| end(rows, limit)).await
+}
+
+/// The newest rows before this place, oldest first, and no more than `limit`.
+pub async fn page_before(
+    log: &dyn Log,
+    session: SessionId,
+    place: Seq,
+    limit: usize,
+) -> Result<Vec<Row>, StoreError> {
+    walk(log, session, place, |rows| {
+        let mut bytes = 0;
+        let large = rows.iter().position(|row| {
+            bytes += row.content.len();
+            bytes >= PAGE_BYTES
+        });
+        let end = large.map_or(limit, |large| limit.min(large + 1));
+        (rows.len() > end).then_some(end)
+    })
+    .await
+}
+
+/// Back from a place until the rows that `end` wants are whole.
+async fn walk(
+    log: &dyn Log,
+    session: SessionId,
+    mut place: Seq,
+    end: impl Fn(&[Row]) -> Option<usize>,
+) -> Result<Vec<Row>, StoreError> {
     let mut back = Backwards::default();
     loop {
         let facts = log.read_back(session, place, PAGE).await?;
@@ -39,7 +68,7 @@ pub async fn page(
         for fact in facts {
             back.hear(fact);
         }
-        if let Some(end) = end(&back.rows, limit)
+        if let Some(end) = end(&back.rows)
             && back.is_whole(end)
         {
             back.rows.truncate(end);

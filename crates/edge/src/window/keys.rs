@@ -72,7 +72,8 @@ pub struct Listed {
 async fn list(State(app): State<Arc<App>>) -> Reply<Listed> {
     let devices = app.access.devices.list();
     let keys = devices.iter().map(|device| Shown::of(&app, device)).collect();
-    Reply(Listed { keys, reach: Reach::of(app.access.listen) })
+    let reach = Reach::of(app.access.listen, app.access.fingerprint.clone());
+    Reply(Listed { keys, reach })
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -84,6 +85,9 @@ pub struct NewKey {
     scope: Scope,
     /// Its conversation; the one that phones share if absent.
     session_id: Option<String>,
+    /// Whether its socket may be plain where all else is encrypted.
+    #[serde(default)]
+    plain_ws: bool,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -102,7 +106,7 @@ pub struct Paired {
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 async fn pair(
     State(app): State<Arc<App>>,
-    Json(NewKey { name, scope, session_id }): Json<NewKey>,
+    Json(NewKey { name, scope, session_id, plain_ws }): Json<NewKey>,
 ) -> Result<Reply<Paired>, ApiError> {
     let name = match name {
         Some(name) => name.trim().to_owned(),
@@ -120,9 +124,9 @@ async fn pair(
         }
         None => None,
     };
-    let (device, key) = app.access.devices.pair(Wanted { name, scope, session }).await?;
+    let (device, key) = app.access.devices.pair(Wanted { name, scope, session, plain_ws }).await?;
     app.host.roster.tell(News::Devices);
-    let reach = Reach::of(app.access.listen);
+    let reach = Reach::of(app.access.listen, app.access.fingerprint.clone());
     Ok(Reply(Paired { device: Shown::of(&app, &device), key, reach }))
 }
 

@@ -2,6 +2,7 @@
 
 mod missed;
 mod showing;
+mod voice;
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -9,20 +10,21 @@ use std::{
     time::Duration,
 };
 
-use axum::extract::ws::Utf8Bytes;
 use kernel::{
-    feed::{Draft, Heard},
+    feed::Draft,
     ports::StoreError,
-    update::{Entry, Seq, SessionId, Signal, Update},
+    update::{Entry, Seq, SessionId, Signal},
 };
 use tokio::time::Instant;
 
 use missed::Missed;
 
 use super::{
+    attachments,
     cards::{Card, Change},
     frames::{DELTA_BYTES, Frame, Status, write},
     presence::{Presence, Talk},
+    pump::Out,
     reply::Reply,
     rows::Row,
     story::{Asker, Question, Story, Told},
@@ -31,22 +33,12 @@ use super::{
 use crate::{App, devices::Device};
 
 /// Between two pieces of a reply, and before its end: the phone handles frames in no certain order.
-const PACE: Duration = Duration::from_millis(40);
+pub const PACE: Duration = Duration::from_millis(40);
 /// Between two tellings of how a task stands.
 const CARDS: Duration = Duration::from_millis(250);
 /// Between two tellings of what fills the context.
-const COUNTS: Duration = Duration::from_secs(1);
+pub const COUNTS: Duration = Duration::from_secs(1);
 pub const AGENT: &str = "megaron";
-
-pub enum Out {
-    Frame(Utf8Bytes),
-    /// A piece of the answer to this question.
-    Delta(Utf8Bytes, Seq),
-    /// The end of an answer, or words said by themselves, and where they stand.
-    Complete(Utf8Bytes, Seq),
-    /// A ping whose answer says that all up to here has arrived.
-    Ping(Seq),
-}
 
 pub struct Line {
     pub app: Arc<App>,
@@ -104,66 +96,9 @@ impl Line {
         Ok(line)
     }
 
-    pub async fn hear(&mut self, heard: Heard) -> Result<(), StoreError> {
-        match heard {
-            Heard::Past(entry) => self.fact(&entry).await?,
-            Heard::Now { last, draft } => self.now(last, draft.as_ref()).await?,
-            Heard::Live(told) => {
-                for update in &told.updates {
-                    match update {
-                        Update::Fact(entry) => self.fact(entry).await?,
-                        Update::Signal { signal, .. } => self.signal(signal),
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// When the next thing may be said, if there is something to say.
-    pub fn due(&self) -> Option<Instant> {
-        let paced = || self.piece_at.map_or_else(Instant::now, |at| at + PACE);
-        if let Some(front) = self.out.front() {
-            return Some(match front {
-                Out::Delta(..) | Out::Complete(..) => paced(),
-                Out::Frame(_) | Out::Ping(_) => Instant::now(),
-            });
-        }
-        let piece = self.reply.as_ref().filter(|reply| reply.is_pending()).map(|_| paced());
-        let waiting = self.cards.values().filter(|(_, card)| card.is_some());
-        let card = waiting.map(|(at, _)| *at + CARDS).min();
-        piece.into_iter().chain(card).min()
-    }
-
-    pub fn is_quiet(&self) -> bool {
-        self.out.is_empty()
-    }
-
-    /// What is said now that something is due.
-    pub fn next(&mut self) -> Option<Out> {
-        if self.out.is_empty() {
-            self.gather();
-        }
-        let next = self.out.pop_front()?;
-        match &next {
-            Out::Delta(_, question) => {
-                self.piece_at = Some(Instant::now());
-                let question = *question;
-                self.presence.change(self.session, |talk| talk.streamed = Some(question));
-            }
-            Out::Complete(..) | Out::Frame(_) | Out::Ping(_) => (),
-        }
-        Some(next)
-    }
-
     /// Changes what is remembered of this phone in this conversation.
     pub fn note(&self, change: impl FnOnce(&mut Talk)) {
         self.presence.change(self.session, change);
-    }
-
-    /// The last fact that was put into words.
-    pub fn told(&self) -> Seq {
-        self.told
     }
 
     pub fn push(&mut self, frame: &Frame<'_>) {
@@ -284,7 +219,8 @@ impl Line {
             Some(None) => "Phone".to_owned(),
             None => door.to_owned(),
         };
-        self.say("", row, &format!("{name}: {}", row.content));
+        let words = attachments::linked(self.session, row.seq, &row.content, &row.files);
+        self.say("", row, &format!("{name}: {words}"));
     }
 
     fn end(&mut self, row: &Row, question: &Question) {

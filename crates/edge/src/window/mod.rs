@@ -1,5 +1,6 @@
 //! The Window Protocol: a phone asks how things stand, reads what was said, and follows on a socket.
 
+pub mod attachments;
 mod bucket;
 mod cards;
 pub mod door;
@@ -15,8 +16,10 @@ mod reach;
 mod refusal;
 mod reply;
 mod rows;
+mod second;
 mod send;
 mod story;
+mod typing;
 mod values;
 
 use std::sync::Arc;
@@ -30,7 +33,7 @@ use axum::{
 };
 use kernel::{
     ports::{Shelf, StoreError},
-    update::SessionId,
+    update::{Seq, SessionId},
 };
 use percent_encoding::percent_decode_str;
 use serde::Serialize;
@@ -41,19 +44,20 @@ use utoipa_axum::{
 };
 
 pub use door::Caller;
-pub use refusal::{not_let_in, too_many_mistakes};
+pub use refusal::not_let_in;
 
 use crate::{
     App, auth,
-    devices::Device,
+    devices::{Device, Scope},
     error::{ApiError, ErrorBody},
     listen::Peer,
     socket::{Manners, WRITE_BUFFER},
 };
 use frames::Status as Doing;
 use line::{AGENT, Line};
-use pump::Pump;
+use pump::{Pump, Voice};
 use rows::{Role, Row};
+use second::Second;
 use values::{Filling, row_id, time};
 
 /// The record of the conversation that all phones share.
@@ -71,6 +75,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .route("/window/messages", get(messages).fallback(refusal::method))
         .route("/window/ws", get(socket).fallback(refusal::method))
         .merge(keys::routes())
+        .merge(attachments::routes())
 }
 
 #[derive(Serialize, ToSchema)]
@@ -108,7 +113,11 @@ async fn standing(app: &App, device: &Arc<Device>, uri: &Uri) -> Result<Reply<St
     presence.talk(session).await?;
     let revoked = device.revocation();
     let closing = app.host.is_closing();
-    if closing || hold::wait(&presence, app.phones.started, revoked).await == hold::Answer::Busy {
+    // Version 2 comes back by itself.
+    let waits = version(uri) == 1;
+    if closing
+        || waits && hold::wait(&presence, app.phones.started, revoked).await == hold::Answer::Busy
+    {
         return Err(ApiError::unavailable("come back in a moment"));
     }
     if *device.revocation().borrow() {
@@ -130,6 +139,12 @@ async fn standing(app: &App, device: &Arc<Device>, uri: &Uri) -> Result<Reply<St
 pub struct Page {
     /// Oldest first.
     messages: Vec<Shown>,
+    /// With `v=2`: the end of the log, from where a socket goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_seq: Option<u64>,
+    /// With `v=2`: whether there are older ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    has_more: Option<bool>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -143,15 +158,30 @@ struct Shown {
     /// In whole seconds of UTC.
     #[schema(example = "2026-02-07T10:30:00Z")]
     timestamp: String,
+    /// With `v=2`: its place in the log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
+    /// With `v=2`: what came with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Object>>)]
+    attachments: Option<Vec<second::frames::File>>,
 }
 
 impl Shown {
-    fn of(session: SessionId, Row { seq, at, role, content }: Row) -> Self {
+    fn of(session: SessionId, version: u8, row: Row) -> Self {
+        let Row { seq, at, role, content, files } = row;
         let role = match role {
             Role::User => "user",
             Role::Agent => "agent",
         };
-        Self { id: row_id(session, seq, at), role, content, timestamp: time(at) }
+        let (id, timestamp) = (row_id(session, seq, at), time(at));
+        if version == 1 {
+            let content = attachments::linked(session, seq, &content, &files);
+            return Self { id, role, content, timestamp, seq: None, attachments: None };
+        }
+        let files = attachments::listed(session, seq, &files);
+        let attachments = (!files.is_empty()).then_some(files);
+        Self { id, role, content, timestamp, seq: Some(seq.0), attachments }
     }
 }
 
@@ -160,7 +190,10 @@ impl Shown {
 /// The newest `limit` messages (20, at most 200), or the newest before `before`, oldest first. A page
 /// never ends within a second, so it may be longer than was asked.
 #[utoipa::path(get, path = "/messages", tag = "phone",
-    params(("limit" = Option<u32>, Query), ("before" = Option<String>, Query)),
+    params(("limit" = Option<u32>, Query), ("before" = Option<String>, Query),
+        ("v" = Option<u32>, Query, description = "2 for version 2 of the protocol."),
+        ("before_seq" = Option<u64>, Query, description = "With `v=2`: the newest before this place."))
+    ,
     responses((status = 200, body = Page), (status = 400, body = ErrorBody),
         (status = 401, body = ErrorBody), (status = 429, body = ErrorBody)))]
 async fn messages(
@@ -189,13 +222,39 @@ async fn page(app: &App, device: &Arc<Device>, uri: &Uri) -> Result<Reply<Page>,
     presence.talk(session).await?;
     let last = app.host.roster.get(session).map(|state| state.last).unwrap_or_default();
     let log = app.host.ports.log.as_ref();
-    let rows = history::page(log, session, last, before, limit).await?;
-    if before.is_none() {
+    let version = version(uri);
+    let rows = match text(uri, "before_seq").filter(|_| version == 2) {
+        Some(place) => {
+            let place = whole("before_seq", &place)?.clamp(Seq(1), last.next());
+            history::page_before(log, session, place, limit).await?
+        }
+        None => history::page(log, session, last, before, limit).await?,
+    };
+    if before.is_none() && version == 1 {
         presence.read(session, last);
         presence.save(session).await?;
     }
-    let messages = rows.into_iter().map(|row| Shown::of(session, row)).collect();
-    Ok(Reply(Page { messages }))
+    let has_more = match rows.first() {
+        Some(oldest) if version == 2 => {
+            Some(!history::page_before(log, session, oldest.seq, 1).await?.is_empty())
+        }
+        _ => (version == 2).then_some(false),
+    };
+    let last_seq = (version == 2).then_some(last.0);
+    let messages = rows.into_iter().map(|row| Shown::of(session, version, row)).collect();
+    Ok(Reply(Page { messages, last_seq, has_more }))
+}
+
+/// The version that is asked for, as far as we know it.
+fn version(uri: &Uri) -> u8 {
+    let asked = text(uri, "v").and_then(|text| text.parse::<u64>().ok());
+    if asked.is_some_and(|asked| asked >= 2) { 2 } else { 1 }
+}
+
+/// A place in a log.
+fn whole(name: &str, text: &str) -> Result<Seq, ApiError> {
+    let number = text.parse::<u64>().map(Seq);
+    number.map_err(|_| ApiError::bad_request(format!("{name} must be a whole number from 0 on")))
 }
 
 /// A socket of a phone, which has shown its key.
@@ -223,6 +282,17 @@ async fn connect(
 ) -> Result<Response, ApiError> {
     let session = conversation(&app, &device, uri).await?;
     let presence = app.phones.of(&device.id);
+    if version(uri) == 2 {
+        let after = text(uri, "after_seq").map(|text| whole("after_seq", &text)).transpose()?;
+        let (line, feed) = Second::begin(app.clone(), device, session, after).await?;
+        let Some(mut place) = presence.enter() else {
+            return Err(ApiError::rate_limited("this device has too many sockets"));
+        };
+        // Nothing waits for it to come back: it knows how far it has come.
+        place.well = true;
+        let closing = app.closing.subscribe();
+        return Ok(opened(upgrade, Pump { socket: (), line, feed, place, closing, peer }));
+    }
     let talk = presence.talk(session).await?;
     let feed = app.host.feed(session, talk.resume()).await?;
     let after = feed.last();
@@ -235,11 +305,15 @@ async fn connect(
     presence.arrived(session, after);
     presence.save(session).await?;
     let closing = app.closing.subscribe();
-    Ok(upgrade
+    Ok(opened(upgrade, Pump { socket: (), line, feed, place, closing, peer }))
+}
+
+fn opened<V: Voice + 'static>(upgrade: WebSocketUpgrade, pump: Pump<V, ()>) -> Response {
+    upgrade
         .max_message_size(Manners::USUAL.read_bytes)
         .max_frame_size(Manners::USUAL.read_bytes)
         .write_buffer_size(WRITE_BUFFER)
-        .on_upgrade(|socket| Pump { socket, line, feed, place, closing, peer }.run()))
+        .on_upgrade(|socket| pump.over(socket).run())
 }
 
 /// The conversation that is meant: the device's own, or one it names and may see.
@@ -248,12 +322,17 @@ async fn conversation(app: &App, device: &Device, uri: &Uri) -> Result<SessionId
     match text(uri, "chat_id").filter(|name| !name.is_empty() && name != OWN) {
         None => Ok(own),
         Some(name) => {
-            let id = SessionId::parse(&name).filter(|id| app.host.roster.get(*id).is_some());
-            let may =
-                |id: &SessionId| *id == own || device.scope == crate::devices::Scope::Everything;
-            id.filter(may).ok_or_else(|| ApiError::no_session(&name))
+            let absent = || ApiError::no_session(&name);
+            let id = SessionId::parse(&name).ok_or_else(absent)?;
+            if sees(app, device, id).await? { Ok(id) } else { Err(absent()) }
         }
     }
+}
+
+/// Whether a device may take part in a conversation, which must exist.
+async fn sees(app: &App, device: &Device, id: SessionId) -> Result<bool, ApiError> {
+    let exists = app.host.roster.get(id).is_some();
+    Ok(exists && (device.scope == Scope::Everything || own(app, device).await? == id))
 }
 
 async fn own(app: &App, device: &Device) -> Result<SessionId, ApiError> {

@@ -11,14 +11,19 @@ use kernel::{
     update::{Seq, SessionId},
 };
 use serde::{Deserialize, Serialize};
-use tokio::{sync::watch, time::Instant};
+use tokio::{
+    sync::{broadcast, watch},
+    time::Instant,
+};
 
-use super::bucket::Bucket;
+use super::{bucket::Bucket, typing::Typing};
 
 /// How many devices are remembered while they have no socket.
 const REMEMBERED: usize = 1024;
 /// How many sockets one device may have.
-const SOCKETS: usize = 8;
+pub const SOCKETS: usize = 8;
+/// How many words on typing may wait for a slow reader, who can do without them.
+const TYPING: usize = 64;
 /// Words younger than this are said again to a phone that never answers pings.
 const UNSURE: Duration = Duration::from_secs(30);
 
@@ -31,6 +36,8 @@ pub struct Phones {
     /// Held while that is made.
     pub making: tokio::sync::Mutex<()>,
     pub started: Instant,
+    /// Who is typing, for those who care.
+    pub typing: broadcast::Sender<Typing>,
 }
 
 impl Phones {
@@ -41,6 +48,7 @@ impl Phones {
             shared: Mutex::default(),
             making: tokio::sync::Mutex::default(),
             started: Instant::now(),
+            typing: broadcast::Sender::new(TYPING),
         }
     }
 

@@ -4,18 +4,18 @@ use std::{sync::Arc, time::Duration};
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
 use bytes::Bytes;
-use kernel::{feed::Feed, ports::StoreError, update::Seq};
+use kernel::{
+    feed::{Feed, Heard},
+    ports::StoreError,
+    update::Seq,
+};
 use tokio::{
     sync::watch,
     time::{Instant, Interval, interval_at, sleep_until, timeout},
 };
 
-use super::{
-    line::{Line, Out},
-    presence::Place,
-    send::{self, Sent},
-};
-use crate::{devices::Device, listen::Peer};
+use super::presence::Place;
+use crate::{App, devices::Device, listen::Peer};
 
 /// The largest frame a phone may send.
 const FRAME_BYTES: usize = 1 << 20;
@@ -65,9 +65,68 @@ impl End {
     }
 }
 
-pub struct Pump {
-    pub socket: WebSocket,
-    pub line: Line,
+/// What is said next.
+pub enum Out {
+    Frame(Utf8Bytes),
+    /// A piece of the answer to this question.
+    Delta(Utf8Bytes, Seq),
+    /// The end of an answer, or words said by themselves, and where they stand.
+    Complete(Utf8Bytes, Seq),
+    /// A ping whose answer says that all up to here has arrived.
+    Ping(Seq),
+}
+
+/// What came of a frame.
+pub enum Sent {
+    Taken,
+    Refused,
+    /// It was nothing that is known here.
+    Unreadable,
+}
+
+/// One version of what is spoken on a socket.
+pub trait Voice: Send {
+    fn app(&self) -> &Arc<App>;
+    fn device(&self) -> &Arc<Device>;
+
+    /// Whether this phone answers pings, so that silence means something.
+    fn pongs(&self) -> bool;
+
+    fn hear(&mut self, heard: Heard) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// When the next thing may be said, if there is something to say.
+    fn due(&self) -> Option<Instant>;
+
+    fn is_quiet(&self) -> bool;
+
+    /// What is said now that something is due.
+    fn next(&mut self) -> Option<Out>;
+
+    fn obey(&mut self, frame: &[u8]) -> impl Future<Output = Sent> + Send;
+
+    /// This is on its way.
+    fn sent(&mut self, out: &Out);
+
+    /// All up to there has arrived.
+    fn ponged(&mut self, seq: Seq) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Waits for news that comes by no feed, and takes it in. Dropping this loses nothing.
+    fn news(&mut self) -> impl Future<Output = ()> + Send;
+
+    /// What is to be listened to from now on, if that has changed.
+    fn moved(&mut self) -> Option<Feed>;
+
+    /// The socket has ended; its place is given up next.
+    fn left(&mut self);
+
+    /// What is remembered beyond that.
+    fn remember(&mut self) -> impl Future<Output = Result<(), StoreError>> + Send;
+}
+
+/// Over a socket `S`, once there is one.
+pub struct Pump<V, S> {
+    pub socket: S,
+    pub line: V,
     pub feed: Feed,
     pub place: Place,
     pub closing: watch::Receiver<bool>,
@@ -89,7 +148,8 @@ struct Watch {
 
 enum Woke {
     Heard(Option<Result<Message, axum::Error>>),
-    Told(Option<kernel::feed::Heard>),
+    Told(Option<Heard>),
+    News,
     Due,
     Beat,
     Doubted,
@@ -98,10 +158,17 @@ enum Woke {
     Closing,
 }
 
-impl Pump {
+impl<V> Pump<V, ()> {
+    pub fn over(self, socket: WebSocket) -> Pump<V, WebSocket> {
+        let Self { line, feed, place, closing, peer, .. } = self;
+        Pump { socket, line, feed, place, closing, peer }
+    }
+}
+
+impl<V: Voice> Pump<V, WebSocket> {
     pub async fn run(mut self) {
         metrics::gauge!("megaron_phones").increment(1);
-        let device: Arc<Device> = self.line.device.clone();
+        let device = self.line.device().clone();
         let mut watch = Watch {
             beat: interval_at(Instant::now() + BEAT, BEAT),
             revoked: device.revocation(),
@@ -138,6 +205,7 @@ impl Pump {
             heard = self.socket.recv() => Woke::Heard(heard),
             told = self.feed.next(), if self.line.is_quiet() => Woke::Told(told),
             () = sleep_until(due.unwrap_or_else(far)), if due.is_some() => Woke::Due,
+            () = self.line.news() => Woke::News,
             _ = watch.beat.tick() => Woke::Beat,
             Ok(()) = self.place.doubts.changed() => Woke::Doubted,
             () = sleep_until(dead.unwrap_or_else(far)), if dead.is_some() => Woke::Dead,
@@ -150,21 +218,22 @@ impl Pump {
         match woke {
             Woke::Heard(heard) => self.hear(heard, watch).await,
             Woke::Told(Some(heard)) => self.line.hear(heard).await.map_err(End::Broken),
-            Woke::Told(None) if self.line.app.host.is_closing() => Err(End::Closing),
+            Woke::News => Ok(()),
+            Woke::Told(None) if self.line.app().host.is_closing() => Err(End::Closing),
             Woke::Told(None) => Err(End::Gone),
             Woke::Due => match self.line.next() {
                 Some(out) => self.say(out, watch).await,
                 None => Ok(()),
             },
             Woke::Beat => {
-                if watch.misses >= MISSES && self.pongs() {
+                if watch.misses >= MISSES && self.line.pongs() {
                     return Err(End::Silent);
                 }
                 watch.misses += 1;
                 self.ping(watch.sent).await
             }
             Woke::Doubted => {
-                if self.pongs() {
+                if self.line.pongs() {
                     watch.doubted = Some(Instant::now() + PROOF);
                 }
                 self.ping(watch.sent).await
@@ -202,7 +271,11 @@ impl Pump {
         if frame.len() > FRAME_BYTES {
             return Err(End::TooLarge);
         }
-        if let Sent::Unreadable = send::obey(&mut self.line, frame).await {
+        let sent = self.line.obey(frame).await;
+        if let Some(feed) = self.line.moved() {
+            self.feed = feed;
+        }
+        if let Sent::Unreadable = sent {
             let now = Instant::now();
             watch.bad.retain(|at| now.duration_since(*at) < BAD_TIME);
             watch.bad.push(now);
@@ -215,34 +288,21 @@ impl Pump {
 
     /// All up to there has arrived.
     async fn ponged(&mut self, payload: &[u8]) -> Result<(), StoreError> {
-        let Line { presence, session, .. } = &self.line;
         let Ok(seq) = <[u8; 8]>::try_from(payload).map(u64::from_be_bytes) else { return Ok(()) };
-        // Nobody may acknowledge what was not told.
-        let seq = Seq(seq).min(self.line.told());
-        let mut news = presence.arrived(*session, seq);
-        presence.change(*session, |talk| {
-            news |= !talk.ponged;
-            talk.ponged = true;
-        });
-        if news { presence.save(*session).await } else { Ok(()) }
+        self.line.ponged(Seq(seq)).await
     }
 
     async fn say(&mut self, out: Out, watch: &mut Watch) -> Result<(), End> {
-        let text = match out {
+        self.line.sent(&out);
+        match out {
             Out::Ping(seq) => {
                 watch.sent = watch.sent.max(seq);
-                self.line.note(|talk| talk.sent = talk.sent.max(seq));
-                return self.ping(seq).await;
+                self.ping(seq).await
             }
-            Out::Complete(text, seq) => {
-                if seq > Seq(0) {
-                    self.line.note(|talk| talk.words = Some((seq, Instant::now())));
-                }
-                text
+            Out::Complete(text, _) | Out::Frame(text) | Out::Delta(text, _) => {
+                self.write(text).await
             }
-            Out::Frame(text) | Out::Delta(text, _) => text,
-        };
-        self.write(text).await
+        }
     }
 
     async fn write(&mut self, text: Utf8Bytes) -> Result<(), End> {
@@ -263,20 +323,15 @@ impl Pump {
         }
     }
 
-    fn pongs(&self) -> bool {
-        self.line.presence.pongs()
-    }
-
     async fn leave(mut self, end: &End) {
-        let (presence, session) = (self.line.presence.clone(), self.line.session);
-        presence.change(session, |talk| talk.mark = talk.resume());
-        self.place.well = matches!(end, End::Left { well: true });
+        self.line.left();
+        self.place.well |= matches!(end, End::Left { well: true });
         drop(self.place);
         drop(self.peer);
         if matches!(end, End::Revoked) {
             return;
         }
-        if let Err(error) = presence.save(session).await {
+        if let Err(error) = self.line.remember().await {
             tracing::warn!(%error, "cannot note how far a phone has come");
         }
     }

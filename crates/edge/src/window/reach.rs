@@ -12,10 +12,16 @@ pub struct Reach {
     host: String,
     /// Whether only programs on this machine get there.
     local: bool,
+    /// The same with how it is spoken to.
+    #[schema(example = "https://192.168.1.20:53000")]
+    url: String,
+    /// The SHA-256 of the certificate; absent where nothing is encrypted by the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<String>,
 }
 
 impl Reach {
-    pub fn of(listen: SocketAddr) -> Self {
+    pub fn of(listen: SocketAddr, fingerprint: Option<String>) -> Self {
         let ip = match listen.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => outward(Ipv4Addr::UNSPECIFIED.into()),
             IpAddr::V6(ip) if ip.is_unspecified() => {
@@ -28,7 +34,9 @@ impl Reach {
             IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
         });
         let host = SocketAddr::new(ip, listen.port()).to_string();
-        Self { host, local: ip.is_loopback() }
+        let scheme = if fingerprint.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{host}");
+        Self { host, local: ip.is_loopback(), url, fingerprint }
     }
 }
 
@@ -54,10 +62,18 @@ mod tests {
             ("[::1]:53000", "[::1]:53000", true),
             ("192.168.1.20:80", "192.168.1.20:80", false),
         ] {
-            let reach = Reach { host: host.to_owned(), local };
-            assert_eq!(Reach::of(listen.parse().unwrap()), reach);
+            let mut reach = Reach {
+                host: host.to_owned(),
+                local,
+                url: format!("http://{host}"),
+                fingerprint: None,
+            };
+            assert_eq!(Reach::of(listen.parse().unwrap(), None), reach);
+            reach.fingerprint = Some("AB:CD".to_owned());
+            reach.url = format!("https://{host}");
+            assert_eq!(Reach::of(listen.parse().unwrap(), Some("AB:CD".to_owned())), reach);
         }
-        let any = Reach::of("0.0.0.0:53000".parse().unwrap());
+        let any = Reach::of("0.0.0.0:53000".parse().unwrap(), None);
         assert!(any.host.ends_with(":53000") && !any.host.starts_with("0."), "{any:?}");
     }
 }

@@ -12,11 +12,6 @@ pub fn not_let_in() -> Response {
     dress(ApiError::no_device().into_response())
 }
 
-/// Too many wrong keys came from there.
-pub fn too_many_mistakes() -> Response {
-    dress(ApiError::rate_limited("too many wrong keys; wait a minute").into_response())
-}
-
 pub fn upgrade() -> Response {
     let error = ApiError::upgrade_required("a WebSocket upgrade is expected here");
     let mut response = error.into_response();
@@ -39,7 +34,8 @@ pub fn dress(mut response: Response) -> Response {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         StatusCode::TOO_MANY_REQUESTS => {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
+            let pause = HeaderValue::from_static("1");
+            headers.entry(header::RETRY_AFTER).or_insert(pause);
         }
         StatusCode::SERVICE_UNAVAILABLE => {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("3"));

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use kernel::{
     question::{About, Question},
-    update::{Entry, Fact, Message, Origin, Outcome, Seq},
+    update::{Attachment, Entry, Fact, Message, Origin, Outcome, Seq},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,11 +18,20 @@ pub struct Row {
     pub at: Timestamp,
     pub role: Role,
     pub content: String,
+    /// What came with the words.
+    pub files: Vec<Attachment>,
 }
 
 impl Row {
     pub fn new(seq: Seq, at: Timestamp, role: Role, content: String) -> Self {
-        Self { seq, at, role, content }
+        Self { seq, at, role, content, files: Vec::new() }
+    }
+
+    /// What somebody said; none if it has no words.
+    pub fn said(seq: Seq, at: Timestamp, message: &Message) -> Option<Self> {
+        let (content, files) = (message.text.clone(), message.attachments.clone());
+        let is_said = !content.trim().is_empty();
+        is_said.then_some(Self { seq, at, role: Role::User, content, files })
     }
 }
 
@@ -91,10 +100,7 @@ impl Backwards {
     pub fn hear(&mut self, Entry { seq, at, fact }: Entry) {
         if let Some(message) = taken(&fact) {
             self.begins(&fact);
-            let content = message.text.clone();
-            if !content.trim().is_empty() {
-                self.rows.push(Row::new(seq, at, Role::User, content));
-            }
+            self.rows.extend(Row::said(seq, at, message));
             return;
         }
         self.begins(&fact);

@@ -3,30 +3,26 @@
 use jiff::SignedDuration;
 use kernel::{
     host::PostError,
-    ports::StoreError,
+    ports::{Log, StoreError},
     session::SayError,
-    update::{Entry, Fact, Message, Outcome, Seq, WhenBusy},
+    update::{Entry, Fact, Message, Outcome, Seq, SessionId, WhenBusy},
 };
 
 use super::{
+    attachments,
     frames::Frame,
     hear::{self, Complaint, Send},
     line::Line,
+    pump::Sent,
     rows::{self, Role, Row},
     story::Asker,
     values::row_id,
 };
+use crate::App;
 
 /// For so long the same name and the same words are the same message.
 const SAME: SignedDuration = SignedDuration::from_hours(24);
 const PAGE: usize = 128;
-
-pub enum Sent {
-    Taken,
-    Refused,
-    /// It was no message at all.
-    Unreadable,
-}
 
 pub async fn obey(line: &mut Line, frame: &[u8]) -> Sent {
     let send = match hear::hear(frame) {
@@ -75,7 +71,7 @@ async fn say(line: &mut Line, id: &str, send: Send) -> Result<(), PostError> {
         let key = asker.key(try_no);
         let known = host.ports.log.keyed(session, &key).await.map_err(store)?;
         match known {
-            Some(entry) if is_same(line, &entry, &send.content) => {
+            Some(entry) if is_same(&line.app, &entry, &send.content) => {
                 return repeat(line, id, entry.seq).await.map_err(store);
             }
             Some(_) => try_no += 1,
@@ -95,29 +91,38 @@ fn store(error: StoreError) -> PostError {
     PostError::Say(SayError::Store(error))
 }
 
-fn is_same(line: &Line, entry: &Entry, content: &str) -> bool {
-    let age = line.app.host.ports.clock.now().duration_since(entry.at);
-    rows::taken(&entry.fact).is_some_and(|message| message.text == content) && age < SAME
+pub fn is_same(app: &App, entry: &Entry, content: &str) -> bool {
+    let age = app.host.ports.clock.now().duration_since(entry.at);
+    let said = |message: &Message| {
+        let words = message.text.split(attachments::MARK).next().unwrap_or_default();
+        message.text == content || words == content
+    };
+    rows::taken(&entry.fact).is_some_and(said) && age < SAME
 }
 
 /// It is not said again; if it was answered, the answer is, to whoever asked again.
 async fn repeat(line: &mut Line, id: &str, question: Seq) -> Result<(), StoreError> {
-    let Some(row) = answered(line, question).await? else { return Ok(()) };
+    let log = line.app.host.ports.log.clone();
+    let answered = answered(log.as_ref(), line.session, question).await?;
+    let Some((row, _)) = answered else { return Ok(()) };
     let name = row_id(line.session, row.seq, row.at);
     line.complete(id, &name, &row.content, Some(&row));
     Ok(())
 }
 
 /// The answer to what was taken there, if it has ended.
-async fn answered(line: &Line, question: Seq) -> Result<Option<Row>, StoreError> {
-    let log = &line.app.host.ports.log;
+pub async fn answered(
+    log: &dyn Log,
+    session: SessionId,
+    question: Seq,
+) -> Result<Option<(Row, Outcome)>, StoreError> {
     let (mut after, mut running, mut texts) = (question.before(), false, Vec::new());
-    let end = |seq, at, texts: &[String], outcome: &Outcome| {
-        let content = rows::answer(texts.iter().map(String::as_str), outcome);
-        Some(Row::new(seq, at, Role::Agent, content))
+    let end = |seq, at, texts: &[String], outcome: Outcome| {
+        let content = rows::answer(texts.iter().map(String::as_str), &outcome);
+        Some((Row::new(seq, at, Role::Agent, content), outcome))
     };
     loop {
-        let facts = log.read(line.session, after, PAGE).await?;
+        let facts = log.read(session, after, PAGE).await?;
         let Some(last) = facts.last() else { return Ok(None) };
         after = last.seq;
         for Entry { seq, at, fact } in facts {
@@ -128,10 +133,11 @@ async fn answered(line: &Line, question: Seq) -> Result<Option<Row>, StoreError>
                 }
                 Fact::Unqueued { queued } if queued == question => {
                     let content = rows::CALLED_OFF.to_owned();
-                    return Ok(Some(Row::new(seq, at, Role::Agent, content)));
+                    let row = Row::new(seq, at, Role::Agent, content);
+                    return Ok(Some((row, Outcome::Cancelled)));
                 }
                 Fact::Answered(answer) if running => texts.push(answer.text),
-                Fact::TurnEnded(outcome) if running => return Ok(end(seq, at, &texts, &outcome)),
+                Fact::TurnEnded(outcome) if running => return Ok(end(seq, at, &texts, outcome)),
                 _ => (),
             }
         }

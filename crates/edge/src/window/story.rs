@@ -140,6 +140,16 @@ impl Story {
         self.plan = plan.map(Card::of);
     }
 
+    /// Whether this task is the plan, as far as we know.
+    pub fn plans(&self, id: &str) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.id == id)
+    }
+
+    /// This was the plan before we came.
+    pub fn plan(&mut self, task: &Task) {
+        self.plan = Some(Card::of(task));
+    }
+
     pub fn is_busy(&self) -> bool {
         self.turn.is_some() || self.compacting || !self.waiting.is_empty()
     }
@@ -277,10 +287,9 @@ impl Story {
 }
 
 fn said(seq: Seq, at: Timestamp, message: &Message) -> Option<Told> {
-    let text = &message.text;
-    let row = Row::new(seq, at, Role::User, text.clone());
+    let row = Row::said(seq, at, message)?;
     let (asker, door) = (Asker::of(message), rows::door(&message.origin));
-    (!text.trim().is_empty()).then_some(Told::Said { row, asker, door })
+    Some(Told::Said { row, asker, door })
 }
 
 /// Where the turn began that was open right after this fact.

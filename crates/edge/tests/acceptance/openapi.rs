@@ -102,6 +102,8 @@ const ROUTES: &[(&str, &str, &[&str])] = &[
     ("get", "/api/outputs/{id}", &["200", "404"]),
     ("get", "/status", &["200", "401", "503"]),
     ("get", "/messages", &["200", "400", "401", "429"]),
+    ("post", "/window/attachments", &["201", "400", "401", "413", "507"]),
+    ("get", "/window/attachments/{session}/{seq}/{index}", &["401", "404", "410"]),
     ("get", "/api/keys", &["200"]),
     ("post", "/api/keys", &["200", "400", "404", "409"]),
     ("delete", "/api/keys/{id}", &["200", "404"]),

@@ -104,7 +104,26 @@ async fn wrong_keys_are_refused_and_then_not_even_that() {
     }
     assert!(answers[..120].iter().all(|reply| reply.status == 401));
     let last = answers.last().unwrap();
-    assert_eq!((last.status, last.header("retry-after")), (429, Some("60")));
-    // A good key from the same place is as good as ever.
+    let wait: u64 = last.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=60).contains(&wait), "{wait}");
+    let text = format!("too many wrong keys; try again in {wait} seconds");
+    assert_eq!(last.json(), (429, error("RATE_LIMITED", &text)));
+    // Every door counts, and none says more to whoever guesses.
+    let doors = [
+        stranger.ask("/api/sessions").await,
+        house.ask_without_key("GET", "/login?code=wrong").send().await,
+        house.ask_without_key("POST", "/login").body("text/plain", "key=wrong").send().await,
+    ];
+    for reply in doors {
+        assert_eq!((reply.status, reply.header("retry-after").is_some()), (429, true));
+    }
+    for path in ["/ws?token=wrong", "/caco/ws?token=wrong"] {
+        let refusal = Socket::open(house.address(), path, &[]).await.err().unwrap();
+        assert_eq!(refusal.0, 429, "{path}");
+    }
+    // A good key is as good as ever: behind this address may be a proxy.
     assert!(!Phone::new(&house, &house.key(), "good").status().await.busy);
+    assert_eq!(house.get("/api/sessions").await.0, 200);
+    // Whoever brings no key at all has made no mistake.
+    assert_eq!(house.ask_without_key("GET", "/api/sessions").send().await.status, 401);
 }

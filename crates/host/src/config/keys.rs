@@ -30,6 +30,20 @@ pub const KEYS: &[Key] = &[
         "Names under which the server may be addressed, besides localhost and its own address.",
     ),
     key("server", "listen", "\"127.0.0.1:53000\"", "Where to listen; like --listen."),
+    key("server", "lan", "false", "Be there for other machines, encrypted; like --lan."),
+    key(
+        "server",
+        "plain_http",
+        "false",
+        "Serve other machines in plain words, as a proxy in front encrypts; like --plain-http.",
+    ),
+    key(
+        "server",
+        "tls_cert",
+        "\"/etc/megaron/cert.pem\"",
+        "A certificate to use; like --tls-cert.",
+    ),
+    key("server", "tls_key", "\"/etc/megaron/key.pem\"", "Its key; like --tls-key."),
     key(
         "server",
         "sandbox_origin",

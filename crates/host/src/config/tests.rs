@@ -139,11 +139,7 @@ fn a_wrong_value_is_told_of_where_it_stands() {
 #[test]
 fn a_flag_wins_over_the_file() {
     let config = Config::parse("[server]\nlisten = \"127.0.0.1:1\"\ndrain_seconds = 5").unwrap();
-    let by = Overrides {
-        listen: Some("127.0.0.1:2".parse().unwrap()),
-        sandbox_origin: None,
-        drain: None,
-    };
+    let by = Overrides { listen: Some("127.0.0.1:2".parse().unwrap()), ..Overrides::default() };
     let config = config.overridden(&by);
     assert_eq!(config.server.listen.port(), 2);
     assert_eq!(config.server.drain_seconds, 5);

@@ -2,7 +2,10 @@
 
 use std::process::Stdio;
 
-use crate::home::Home;
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::home::{Home, Process};
 
 /// What a camera reads of a code printed as half blocks, light on dark.
 fn scan(out: &str) -> String {
@@ -41,7 +44,7 @@ fn a_phone_is_paired_listed_used_and_revoked() {
     let server = home.serve(&[]);
     let paired = home.run(&["pair", "--name", "Anna's phone"]);
     assert_eq!(paired.code, Some(0), "{paired:?}");
-    assert!(paired.err.contains("--listen 0.0.0.0:53000"), "{paired:?}");
+    assert!(paired.err.contains("megaron serve --lan"), "{paired:?}");
     let (host, key) = (field(&paired.out, "Host"), field(&paired.out, "Key"));
     assert_eq!(host, server.addr);
     assert_eq!(scan(&paired.out), format!("http://{host}/pair#key={key}"));
@@ -87,4 +90,71 @@ fn a_terminal_talks_as_a_phone_does() {
     ] {
         assert!(shown.contains(row), "{shown}");
     }
+}
+
+#[test]
+fn other_machines_come_by_a_certificate_that_they_know() {
+    let home = Home::new();
+    let open = home.run(&["serve", "--no-open", "--listen", "0.0.0.0:0"]);
+    assert_eq!(open.code, Some(1), "{open:?}");
+    assert!(open.err.contains("--lan") && open.err.contains("--plain-http"), "{open:?}");
+    let both = home.run(&["serve", "--no-open", "--lan", "--plain-http"]);
+    assert!(both.code == Some(1) && both.err.contains("choose one"), "{both:?}");
+    let half = home.run(&["serve", "--no-open", "--tls-cert", "cert.pem"]);
+    assert!(half.code == Some(1) && half.err.contains("--tls-key FILE"), "{half:?}");
+
+    let server = home.serve(&["--lan"]);
+    let paired = home.run(&["pair", "--name", "tablet"]);
+    let (host, key) = (field(&paired.out, "Host"), field(&paired.out, "Key"));
+    assert_eq!(host, format!("https://{}", server.addr));
+    assert_eq!(scan(&paired.out), format!("{host}/pair#key={key}"));
+    let fingerprint = field(&paired.out, "Certificate  SHA-256");
+    let check = |url: &str, fingerprint: &str| {
+        home.run(&["phone", "--check", url, "--key", key, "--fingerprint", fingerprint])
+    };
+    let checked = check(host, fingerprint);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    let plainly = fingerprint.replace(':', "").to_lowercase();
+    let said = home.command(&["phone", host, "--key", key, "--fingerprint", &plainly]).output();
+    assert_eq!(said.unwrap().status.code(), Some(0));
+    let other = check(host, &"AB".repeat(32));
+    assert_eq!(other.code, Some(1), "{other:?}");
+    assert!(other.out.contains("the certificate is another one"), "{other:?}");
+    let short = check(host, "AB:CD");
+    assert!(short.code == Some(1) && short.err.contains("64 hexadecimal digits"), "{short:?}");
+    // From this machine it is reached as ever.
+    assert_eq!(server.get("/status", key), 200);
+    let ended = server.stop();
+    assert!(ended.err.contains(fingerprint) && !ended.err.contains(key), "{ended:?}");
+
+    // The next start has the same certificate; it may be given as well.
+    let file = home.path("home/certificate.pem");
+    let file = file.to_str().unwrap();
+    let server = home.serve(&["--tls-cert", file, "--tls-key", file]);
+    let checked = check(&format!("https://{}", server.addr), fingerprint);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+}
+
+#[test]
+fn a_phone_sees_a_task_fail_whose_server_was_killed() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let mut watching = home.command(&["phone"]);
+    watching.stdin(Stdio::piped());
+    let mut watching = Process::start(watching);
+    watching.remark("Connected to");
+    let key = home.run(&["key"]).out.trim().to_owned();
+    let listed = server.ask("GET", "/api/sessions", &key, None).1.to_string();
+    let id = listed.split("\"sessionId\":\"").nth(1).and_then(|it| it.get(..36)).unwrap();
+    let calls = "/tool list_directory {}\n/tool current_time {}\n/slow 50\n/long 100000";
+    let path = format!("/api/sessions/{id}/messages");
+    let said = server.ask("POST", &path, &key, Some(&json!({ "prompt": calls })));
+    assert_eq!(said.0, 200, "{said:?}");
+    watching.remark("[/tool list_directory {}]");
+    let address = server.addr.clone();
+    server.process.signal(Signal::KILL);
+    server.process.wait();
+    let _server = home.serve(&["--listen", &address]);
+    let failed = watching.remark("Failed:");
+    assert_eq!(failed, "[/tool list_directory {}] Failed: the server restarted");
 }

@@ -14,11 +14,12 @@ export const devices = {
   code: (name: string) => `QR code to pair ${name}`,
   host: 'Host',
   key: 'Key',
+  certificate: 'SHA-256 of the certificate, to compare',
   copy: 'Copy',
   copied: 'Copied',
   done: 'Done',
   local:
-    'The server listens for this machine alone, so no phone reaches it. Start it with megaron serve --listen 0.0.0.0:53000.',
+    'The server listens for this machine alone, so no phone reaches it. Start it with megaron serve --lan.',
   connected: 'connected',
   seen: (when: string) => `last seen ${when}`,
   unseen: 'never seen',

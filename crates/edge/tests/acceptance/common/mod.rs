@@ -6,6 +6,7 @@ mod deaf;
 mod guest;
 mod house;
 mod mounted;
+mod newer;
 mod phone;
 mod socket;
 mod web;
@@ -16,6 +17,7 @@ pub use browser::{Browser, header};
 pub use client::{Ask, Reply, exchange};
 pub use deaf::Deaf;
 pub use house::House;
+pub use newer::Newer;
 pub use phone::Phone;
 pub use socket::{Socket, ids, persisted, shorts};
 
