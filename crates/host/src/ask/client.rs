@@ -404,27 +404,4 @@ impl Socket {
 }
 
 #[cfg(test)]
-mod tests {
-    use tokio::{
-        io::{AsyncReadExt as _, AsyncWriteExt as _},
-        net::TcpListener,
-    };
-
-    use super::*;
-
-    /// The clock stands still but for waits.
-    #[tokio::test(start_paused = true)]
-    async fn a_server_that_is_busy_is_there() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(async move {
-            let (mut guest, _) = listener.accept().await.unwrap();
-            guest.read(&mut [0; 1024]).await.unwrap();
-            tokio::time::sleep(Duration::from_secs(10)).await;
-            let answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
-            guest.write_all(answer.as_bytes()).await.unwrap();
-        });
-        let client = Client::new(url, None, None).unwrap();
-        assert!(client.is_answered().await);
-    }
-}
+mod tests;
