@@ -68,7 +68,7 @@ async fn megaron(server: &Server) -> anyhow::Result<Measured> {
     until(&mut first, b"\"connected\"").await?;
     let list = json(server, "GET", "/api/sessions", "")?;
     let groups = list["grouped"].as_object().context("no sessions")?;
-    let session = groups.values().filter_map(|group| group[0]["sessionId"].as_str()).next();
+    let session = groups.values().find_map(|group| group[0]["sessionId"].as_str());
     let session = session.context("no session of phones")?.to_owned();
     let before = server.resident()?;
     let mut sockets = vec![first];

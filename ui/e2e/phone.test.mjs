@@ -14,9 +14,9 @@ class Service {
   sent = [];
   browser = createECDH('prime256v1');
   secret = randomBytes(16);
+  point = this.browser.generateKeys();
 
   async start() {
-    this.point = this.browser.generateKeys();
     this.http = createServer(async (request, response) => {
       const parts = [];
       for await (const part of request) parts.push(part);
@@ -66,10 +66,8 @@ after(async () => {
   service.end();
 });
 
-const sizes = [
-  { name: 'light-tall', viewport: { width: 390, height: 844 }, colorScheme: /** @type {const} */ ('light') },
-  { name: 'dark-small', viewport: { width: 360, height: 640 }, colorScheme: /** @type {const} */ ('dark') },
-];
+const tall = { name: 'light-tall', viewport: { width: 390, height: 844 }, colorScheme: /** @type {const} */ ('light') };
+const small = { name: 'dark-small', viewport: { width: 360, height: 640 }, colorScheme: /** @type {const} */ ('dark') };
 
 const phone = ({ viewport, colorScheme }) => ({
   viewport,
@@ -106,7 +104,7 @@ const enter = async (context) => {
 };
 
 describe('the page on a phone', () => {
-  for (const size of sizes) {
+  for (const size of [tall, small]) {
     test(`is walked with a thumb, ${size.name}`, async () => {
       const context = await browser.newContext(phone(size));
       const guest = await enter(context);
@@ -141,7 +139,7 @@ describe('the page on a phone', () => {
   }
 
   test('is told of what happens, and shows it when that is tapped', async () => {
-    const context = await browser.newContext(phone(sizes[0]));
+    const context = await browser.newContext(phone(tall));
     // A browser that no service of the internet carries messages to.
     await context.addInitScript(
       ({ endpoint, keys }) => {

@@ -9,7 +9,7 @@ use futures::{
 use kernel::web::{Web, WebAnswer, WebError, WebRequest};
 use tokio::{sync::watch, time::timeout};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 #[derive(Default)]
 pub struct FakeWeb {
