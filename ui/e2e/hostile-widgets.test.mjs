@@ -165,6 +165,9 @@ test('what goes wrong in a widget is called by its name, in its place', async ()
   await mistyped.getByRole('alert').filter({ hasText: 'wrong-mime' }).waitFor();
   await mistyped.getByText('text/plain').waitFor();
   assert.equal(await mistyped.locator('iframe').count(), 0);
+  const session = new URL(guest.page.url()).searchParams.get('session');
+  const { views } = await (await guest.page.request.get(`${server.url}/api/sessions/${session}/widgets`)).json();
+  assert.equal(views.find((it) => it.tool === 'mistyped').verdict.verdict, 'wrong-mime', 'it is on record');
   await inspect(guest, 'widget-verdicts');
 });
 
