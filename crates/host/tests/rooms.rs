@@ -36,7 +36,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("mcp", &["host"]),
     ("agents", &["host"]),
     ("apps", &["host"]),
-    ("widgets", &["edge"]),
+    ("widgets", &["edge", "mcp"]),
     ("phone", &["host"]),
     ("host", &[]),
     ("testkit", &[]),

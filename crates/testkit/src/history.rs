@@ -64,6 +64,7 @@ impl Reader {
             | Fact::ModelLent { .. }
             | Fact::Embedded(_)
             | Fact::App(_)
+            | Fact::Widget(_)
             | Fact::Observed => (),
             Fact::ToolStarted { call } => {
                 rule(self.calls.contains(call), "only what was called starts")?;
