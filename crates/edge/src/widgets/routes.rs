@@ -33,7 +33,8 @@ use crate::{
 const MOST: usize = 100;
 
 pub fn routes() -> OpenApiRouter<Arc<App>> {
-    let all = OpenApiRouter::new().routes(routes!(list)).routes(routes!(allow)).routes(routes!(bridge));
+    let all =
+        OpenApiRouter::new().routes(routes!(list)).routes(routes!(allow)).routes(routes!(bridge));
     all.routes(routes!(of_session)).routes(routes!(show))
 }
 

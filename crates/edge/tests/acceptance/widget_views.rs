@@ -150,6 +150,23 @@ async fn what_is_done_in_the_persons_name_needs_their_leave() {
 }
 
 #[tokio::test]
+async fn a_server_may_be_held_to_act_only_right_after_a_touch() {
+    let (house, session, fake) = home_of(Arc::default()).await;
+    fake.gesture.store(true, Ordering::Relaxed);
+    let mut listener = house.listener(&session).await;
+    let mut shown = Shown::ready(&house, &session).await;
+    let link = json!({ "url": "https://a.example/" });
+    let refused = shown.ask(1, "ui/open-link", link.clone()).await;
+    assert_eq!(refused["result"], json!({ "isError": true }));
+    assert_eq!(house.get("/api/approvals").await, (200, json!({ "approvals": [] })));
+    shown.note(json!({ "gesture": true })).await;
+    shown.request(2, "ui/open-link", link).await;
+    let approval = asked(&mut listener).await;
+    decide(&house, &approval, "deny").await;
+    assert_eq!(shown.hear().await["result"], json!({ "isError": true }));
+}
+
+#[tokio::test]
 async fn the_newest_of_what_a_widget_tells_reaches_the_next_turn_and_begins_none() {
     let (mut house, session) = home().await;
     house.world.model.otherwise(vec![text("I see.")]);

@@ -28,6 +28,8 @@ use crate::common::{Ask, House, Socket, bad, error};
 pub struct Fake {
     /// Whether it is there at all.
     pub gone: AtomicBool,
+    /// Whether its widgets act only right after a touch.
+    pub gesture: AtomicBool,
 }
 
 fn tool(name: &str, widget: Option<&str>) -> ServerTool {
@@ -54,6 +56,7 @@ impl Servers for Fake {
             standing: Standing::Ready,
             since: ManualClock::default().now(),
             starts: 1,
+            gesture: self.gesture.load(Ordering::Relaxed),
             trusted: false,
             configured: true,
             protocol: None,
@@ -170,6 +173,9 @@ impl Tool for Lent {
     }
 
     fn run(&self, call: Call) -> BoxFuture<'_, Result<Reply, String>> {
+        if let Some(companion) = &call.companion {
+            companion.progressed("half", 1.0, Some(2.0));
+        }
         let data = json!({
             "content": [{ "type": "text", "text": "noon" }],
             "structuredContent": { "zone": call.args["zone"] },
@@ -362,6 +368,11 @@ async fn a_widget_calls_the_tools_of_its_own_server_and_no_others() {
         .ask(1, "tools/call", json!({ "name": "get-time", "arguments": { "zone": "JST" } }))
         .await;
     assert_eq!(called["result"]["structuredContent"], json!({ "zone": "JST" }));
+    let marked = json!({ "name": "get-time", "_meta": { "progressToken": "p" } });
+    shown.request(9, "tools/call", marked).await;
+    let params = json!({ "progressToken": "p", "progress": 1.0, "total": 2.0, "message": "half" });
+    let step = json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params });
+    assert_eq!((shown.hear().await, &shown.hear().await["id"]), (step, &json!(9)));
     let refused = shown.ask(2, "tools/call", json!({ "name": "elsewhere" })).await;
     let why = "Tool not available to this view: elsewhere";
     assert_eq!(refused["error"], json!({ "code": -32000, "message": why }));
