@@ -20,6 +20,7 @@ mod seed;
 mod server;
 mod storage;
 mod table;
+mod widgets;
 
 use std::env;
 
@@ -38,7 +39,7 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == calls::COMMAND) {
         return calls::lend();
     }
-    let measurements: [(&str, Measure); 12] = [
+    let measurements: [(&str, Measure); 13] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
         ("history", history::history),
@@ -51,6 +52,7 @@ fn main() -> anyhow::Result<()> {
         ("page", page::measure),
         ("apps", apps::measure),
         ("files", files::measure),
+        ("widgets", widgets::measure),
     ];
     // The clients of other rooms are built here too, and need one although nothing is encrypted.
     rustls::crypto::ring::default_provider().install_default().ok();

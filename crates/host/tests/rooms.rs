@@ -36,7 +36,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("mcp", &["host"]),
     ("agents", &["host"]),
     ("apps", &["host"]),
-    ("widgets", &["edge", "host"]),
+    ("widgets", &["edge", "mcp", "host"]),
     ("phone", &["host"]),
     ("host", &[]),
     ("testkit", &[]),
