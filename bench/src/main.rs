@@ -15,6 +15,7 @@ mod instant;
 mod latency;
 mod minds;
 mod page;
+mod round_trip;
 mod search;
 mod seed;
 mod server;
@@ -39,7 +40,7 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == calls::COMMAND) {
         return calls::lend();
     }
-    let measurements: [(&str, Measure); 13] = [
+    let measurements: [(&str, Measure); 14] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
         ("history", history::history),
@@ -53,6 +54,7 @@ fn main() -> anyhow::Result<()> {
         ("apps", apps::measure),
         ("files", files::measure),
         ("widgets", widgets::measure),
+        ("widgets in the page", round_trip::measure),
     ];
     // The clients of other rooms are built here too, and need one although nothing is encrypted.
     rustls::crypto::ring::default_provider().install_default().ok();

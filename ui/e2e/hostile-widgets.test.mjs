@@ -203,6 +203,25 @@ test('a widget is shown large or kept in sight, and stays the same all the while
   assert.deepEqual(guest.complaints, []);
 });
 
+test('a widget far out of sight is taken down, and is there again for whoever comes near', async () => {
+  await guest.page.clock.install();
+  await guest.page.reload();
+  const widget = await show('victim');
+  const frame = widget.locator('iframe');
+  await inside(widget);
+  const first = await frame.getAttribute('src');
+  await guest.ask(`Hello\n${'a line\n'.repeat(300)}`);
+  await eventually(async () => {
+    await guest.page.clock.fastForward(30_000);
+    await widget.getByText('The widget rests').waitFor({ state: 'attached', timeout: 1_000 });
+  });
+  assert.equal(await frame.count(), 0);
+  await guest.log.evaluate((log) => (log.scrollTop = 0));
+  await inside(widget);
+  assert.notEqual(await frame.getAttribute('src'), first);
+  assert.deepEqual(guest.complaints, []);
+});
+
 for (const look of looks)
   test(`widgets and their verdicts look well: ${look.name}`, async () => {
     await context.close();
