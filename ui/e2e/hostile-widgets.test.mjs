@@ -222,7 +222,8 @@ test('a widget far out of sight is taken down, and is there again for whoever co
   assert.deepEqual(guest.complaints, []);
 });
 
-for (const look of looks)
+// One of each is enough: both are drawn in the same tokens.
+for (const look of [looks[0], looks[3]].filter((it) => it !== undefined))
   test(`widgets and their verdicts look well: ${look.name}`, async () => {
     await context.close();
     await enter(look.options);
