@@ -16,11 +16,13 @@ mod latency;
 mod minds;
 mod page;
 mod phones;
+mod round_trip;
 mod search;
 mod seed;
 mod server;
 mod storage;
 mod table;
+mod widgets;
 
 use std::env;
 
@@ -39,7 +41,7 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == calls::COMMAND) {
         return calls::lend();
     }
-    let measurements: [(&str, Measure); 13] = [
+    let measurements: [(&str, Measure); 15] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
         ("history", history::history),
@@ -53,6 +55,8 @@ fn main() -> anyhow::Result<()> {
         ("phones", phones::measure),
         ("apps", apps::measure),
         ("files", files::measure),
+        ("widgets", widgets::measure),
+        ("widgets in the page", round_trip::measure),
     ];
     // The clients of other rooms are built here too, and need one although nothing is encrypted.
     rustls::crypto::ring::default_provider().install_default().ok();

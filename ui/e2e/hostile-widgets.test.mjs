@@ -165,6 +165,9 @@ test('what goes wrong in a widget is called by its name, in its place', async ()
   await mistyped.getByRole('alert').filter({ hasText: 'wrong-mime' }).waitFor();
   await mistyped.getByText('text/plain').waitFor();
   assert.equal(await mistyped.locator('iframe').count(), 0);
+  const session = new URL(guest.page.url()).searchParams.get('session');
+  const { views } = await (await guest.page.request.get(`${server.url}/api/sessions/${session}/widgets`)).json();
+  assert.equal(views.find((it) => it.tool === 'mistyped').verdict.verdict, 'wrong-mime', 'it is on record');
   await inspect(guest, 'widget-verdicts');
 });
 
@@ -200,7 +203,27 @@ test('a widget is shown large or kept in sight, and stays the same all the while
   assert.deepEqual(guest.complaints, []);
 });
 
-for (const look of looks)
+test('a widget far out of sight is taken down, and is there again for whoever comes near', async () => {
+  await guest.page.clock.install();
+  await guest.page.reload();
+  const widget = await show('victim');
+  const frame = widget.locator('iframe');
+  await inside(widget);
+  const first = await frame.getAttribute('src');
+  await guest.ask(`Hello\n${'a line\n'.repeat(300)}`);
+  await eventually(async () => {
+    await guest.page.clock.fastForward(30_000);
+    await widget.getByText('The widget rests').waitFor({ state: 'attached', timeout: 1_000 });
+  });
+  assert.equal(await frame.count(), 0);
+  await guest.log.evaluate((log) => (log.scrollTop = 0));
+  await inside(widget);
+  assert.notEqual(await frame.getAttribute('src'), first);
+  assert.deepEqual(guest.complaints, []);
+});
+
+// One of each is enough: both are drawn in the same tokens.
+for (const look of [looks[0], looks[3]].filter((it) => it !== undefined))
   test(`widgets and their verdicts look well: ${look.name}`, async () => {
     await context.close();
     await enter(look.options);

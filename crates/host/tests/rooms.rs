@@ -37,7 +37,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("mcp", &["host"]),
     ("agents", &["host"]),
     ("apps", &["host"]),
-    ("widgets", &["edge", "host"]),
+    ("widgets", &["edge", "mcp", "host"]),
     ("phone", &["host"]),
     ("remote", &["host", "edge", "tools"]),
     ("desktop", &["host"]),

@@ -1,5 +1,7 @@
 //! The person's inbox: what waits for them in every session, and how they answer it.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde_json::Value;
 use uuid::Uuid;
@@ -10,7 +12,7 @@ use crate::{
     host::{Host, OpenError},
     ports::StoreError,
     question::{About, Decision, Question, Scope, Verdict},
-    toolbox::{Call, Caller, Reply, ToolError},
+    toolbox::{Call, Caller, Companion, Reply, ToolError},
     update::{Entry, Fact, SessionId},
 };
 
@@ -140,6 +142,18 @@ impl Host {
         name: &str,
         args: Value,
     ) -> Result<Reply, CallError> {
+        self.call_along(session, caller, name, args, None).await
+    }
+
+    /// The same, with somebody who goes along.
+    pub async fn call_along(
+        &self,
+        session: SessionId,
+        caller: Caller,
+        name: &str,
+        args: Value,
+        companion: Option<Arc<dyn Companion>>,
+    ) -> Result<Reply, CallError> {
         let handle = self.open(session).await?;
         let state = self.roster.get(session).ok_or(OpenError::Unknown(session))?;
         let call = Call {
@@ -151,7 +165,7 @@ impl Host {
             mode: self.approvals.mode(&state),
             attended: true,
             agreed: false,
-            companion: None,
+            companion,
             args,
         };
         // Boxed, for it is large and often waits for long.

@@ -87,6 +87,8 @@ pub struct ServerInfo {
     pub starts: u32,
     /// Whether its word about its own tools counts.
     pub trusted: bool,
+    /// Its widgets do something in the person's name only right after they were touched.
+    pub gesture: bool,
     /// It is in the configuration file, and cannot be removed from here.
     pub configured: bool,
     /// The version of the protocol that was agreed on.

@@ -159,6 +159,11 @@ pub trait Companion: fmt::Debug + Send + Sync {
     /// All of what a command prints, as it does.
     fn printed(&self, text: &str);
 
+    /// How far it has come.
+    fn progressed(&self, message: &str, done: f64, total: Option<f64>) {
+        let _ = (message, done, total);
+    }
+
     /// Returns when a command is to be ended.
     fn stopped(&self) -> BoxFuture<'_, ()>;
 }

@@ -2,6 +2,7 @@
 
 mod callers;
 mod completion;
+mod defined;
 mod door;
 mod errands;
 mod files;

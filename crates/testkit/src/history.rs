@@ -125,15 +125,7 @@ impl Reader {
                 rule(returned, "tools return before a model is asked again")?;
                 self.step = Some(*seq);
             }
-            Fact::Answered(Answer { step, calls, .. }) => {
-                rule(self.step == Some(*step), "an answer belongs to the open step")?;
-                self.step = None;
-                for call in calls {
-                    rule(self.calls.insert(call.id.clone()), "calls have names of their own")?;
-                    let deed = format!("{} {}", call.name, call.args);
-                    self.deeds.insert(call.id.clone(), deed);
-                }
-            }
+            Fact::Answered(answer) => self.answer(answer)?,
             Fact::ToolReturned { call, output } => {
                 rule(self.calls.remove(call), "only what was called returns, and once")?;
                 let deed = self.deeds.remove(call);
@@ -149,6 +141,17 @@ impl Reader {
             Fact::WindowClosed { window, .. } => self.close_window(window)?,
             Fact::Rewound { before, .. } => self.rewind(*before)?,
             Fact::TurnEnded(_) => self.end()?,
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, Answer { step, calls, .. }: &Answer) -> Result<(), &'static str> {
+        rule(self.step == Some(*step), "an answer belongs to the open step")?;
+        self.step = None;
+        for call in calls {
+            rule(self.calls.insert(call.id.clone()), "calls have names of their own")?;
+            let deed = format!("{} {}", call.name, call.args);
+            self.deeds.insert(call.id.clone(), deed);
         }
         Ok(())
     }

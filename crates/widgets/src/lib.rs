@@ -5,6 +5,7 @@
 
 mod answer;
 mod bounds;
+mod bridge;
 mod capability;
 pub mod certify;
 mod context;
@@ -22,6 +23,7 @@ mod state;
 mod tools;
 
 pub use bounds::Limits;
+pub use bridge::Bridge;
 pub use capability::{Capabilities, DisplayMode};
 pub use context::{
     Context, Link, LogEntry, LogLevel, Ports, Record, Said, Size, ToolCall, Trouble,

@@ -26,6 +26,8 @@ const ours = [
   'create_session',
   'get_session',
   'cancel_session',
+  'show_window',
+  'look_at_window',
 ];
 /** @param {number} count */
 const words = (count) => Array.from({ length: count }, (_, n) => `word${n + 1}`).join(' ');

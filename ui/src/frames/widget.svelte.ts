@@ -3,6 +3,9 @@ import { look, watchLook } from '../lib/theme';
 import type { DisplayMode, FrameNote, FrameWish } from '../lib/wire';
 import { fitting, news, surroundings, type Box } from './stage';
 
+/** A touch is told of so often at most, in milliseconds. */
+const SOON = 1_000;
+
 export class Showing {
   mode = $state<DisplayMode>('inline');
   height = $state(160);
@@ -13,8 +16,12 @@ export class Showing {
   /** What it knows of its surroundings. */
   private told: Record<string, unknown>;
   private note: (note: FrameNote) => void = () => {};
+  /** How the server is told that it goes; it tells the widget. */
+  parting: () => Promise<unknown> = async () => {};
   private asked = 0;
   private drawing = 0;
+  /** When a touch was told of last. */
+  private touched = -Infinity;
   /** It tells its height itself, and better than anybody could measure it. */
   private tellsHeight = false;
 
@@ -65,6 +72,14 @@ export class Showing {
     });
   }
 
+  /** It said something: what a person has just touched may do more than what acts by itself. */
+  spoke() {
+    const now = performance.now();
+    if (!navigator.userActivation?.isActive || now - this.touched < SOON) return;
+    this.touched = now;
+    this.note({ gesture: true });
+  }
+
   broke(verdict: string, detail: string) {
     // The first is the cause, and the rest mostly what followed.
     this.fault ??= { verdict, detail };
@@ -77,21 +92,24 @@ export class Showing {
 
   wished(wish: FrameWish) {
     if (wish.kind === 'size') return this.resize(wish);
+    if (wish.kind === 'close') return void this.close();
     const { id } = wish;
     if (wish.kind === 'open-link') return this.note({ done: id, ok: follow(wish.url) });
     if (wish.kind === 'download') return this.note({ done: id, ok: wish.files.every(save) });
-    if (wish.kind === 'close') {
-      this.note({ done: id, ok: true });
-      this.close();
-      return;
-    }
     this.show(wish.mode);
     this.note({ done: id, ok: true, mode: this.mode });
   }
 
-  close() {
+  /** Lets it put its things in order first, for as long as the server waits for that. */
+  async close() {
+    await this.part();
     this.mode = 'inline';
     this.closed = true;
+  }
+
+  /** It is about to be taken down, and may say a last word. */
+  async part() {
+    await this.parting();
   }
 
   reopen() {

@@ -500,3 +500,17 @@ test('what becomes of the widget of a call is told of the call, also where that 
   const well = fold(begun, [...events, happened('widget.verdict', { toolCallId: 'c', verdict: 'ok', detail: '' })]);
   expect(widget(well)).toEqual([{ server: 'clock', changed: true, verdict: '', detail: '', news: 4 }]);
 });
+
+test('a call that is being written is one with the call it becomes, and gone if it becomes none', () => {
+  const writing = happened('widget.writing', { id: '7:0', toolName: 'show' });
+  const begun = fold(empty, [said('go'), writing, writing]);
+  const calls = ({ items }: Conversation) =>
+    items.flatMap((it) => (it.kind === 'tool' ? [[it.id, it.written, it.state]] : []));
+  expect(calls(begun)).toEqual([['7:0', '7:0', 'running']]);
+  const started = fold(begun, [toolStart('c', 'show'), toolStart('d', 'show'), toolDone('c', 'shown')]);
+  expect(calls(started)).toEqual([
+    ['c', '7:0', 'succeeded'],
+    ['d', undefined, 'running'],
+  ]);
+  expect(calls(fold(begun, [idle()]))).toEqual([]);
+});

@@ -146,23 +146,17 @@ function apply(draft: Conversation, event: KnownEvent) {
       if (event.data.content)
         put(draft, { kind: 'answer', id: event.data.messageId, text: event.data.content, open: false });
       return;
+    case 'widget.writing': {
+      const { id, toolName } = event.data;
+      const known = draft.items.some((it) => it.kind === 'tool' && it.written === id);
+      if (!known) put(draft, { ...begun(id, toolName, undefined, null), written: id });
+      return;
+    }
     case 'tool.execution_start':
     case 'tool.user_requested': {
       const { toolCallId, toolName } = event.data;
-      put(draft, {
-        kind: 'tool',
-        id: toolCallId,
-        name: toolName,
-        arguments: event.data.arguments,
-        state: 'running',
-        progress: '',
-        share: null,
-        output: '',
-        diff: '',
-        pictures: [],
-        since: moment(event.timestamp),
-        until: null,
-      });
+      const item = begun(toolCallId, toolName, event.data.arguments, moment(event.timestamp));
+      if (!takeUp(draft, item)) put(draft, item);
       return;
     }
     case 'tool.execution_partial_result': {
@@ -224,6 +218,20 @@ function apply(draft: Conversation, event: KnownEvent) {
       add(draft, { kind: 'notice', id, tone: 'info', text: event.data.content });
       return;
   }
+}
+
+function begun(id: string, name: string, given: unknown, since: number | null): Bare<ToolCall> {
+  const nothing = { progress: '', share: null, output: '', diff: '', pictures: [] };
+  return { kind: 'tool', id, name, arguments: given, state: 'running', ...nothing, since, until: null };
+}
+
+/** The model has finished writing a call whose widget is there already: that stays where it is. */
+function takeUp(draft: Conversation, item: Bare<ToolCall>): boolean {
+  const at = draft.items.findIndex((it) => it.kind === 'tool' && it.id === it.written && it.name === item.name);
+  const written = draft.items[at];
+  if (written?.kind !== 'tool' || draft.items.some((it) => it.kind === 'tool' && it.id === item.id)) return false;
+  draft.items[at] = { ...written, ...item };
+  return true;
 }
 
 /** What happens to something that is there already; where it is not, the event is kept for an earlier part. */
@@ -350,6 +358,9 @@ function endCompaction(
 
 function settle(draft: Conversation) {
   draft.intent = '';
+  // What was never written to its end was never called.
+  const unsaid = (it: Item) => it.kind === 'tool' && it.id === it.written;
+  if (draft.items.some(unsaid)) draft.items = draft.items.filter((it) => !unsaid(it));
   for (let at = turnStart(draft); at < draft.items.length; at += 1) {
     const item = draft.items[at]!;
     if (isOpen(item)) draft.items[at] = { ...item, open: false };
@@ -410,6 +421,7 @@ function spoken(data: Extract<KnownEvent, { type: 'user.message' }>['data']): Pi
   if (data.scheduleSlug) return { speaker: 'schedule', origin: data.scheduleSlug };
   if (data.fromSession) return { speaker: 'agent', origin: '' };
   if (data.source === 'app') return { speaker: 'app', origin: data.appId ?? '' };
+  if (data.source === 'widget') return { speaker: 'widget', origin: data.server ?? '' };
   const speaker = speakers.find((it) => it === data.source) ?? 'user';
   return { speaker: data.source === 'scheduler' ? 'schedule' : speaker, origin: '' };
 }

@@ -11,7 +11,7 @@ export interface Said {
   pictures: Picture[];
 }
 
-export type Speaker = 'user' | 'applet' | 'app' | 'agent' | 'schedule';
+export type Speaker = 'user' | 'applet' | 'app' | 'widget' | 'agent' | 'schedule';
 
 export interface Answer {
   kind: 'answer';
@@ -44,6 +44,8 @@ export interface ToolCall {
   /** When it began and ended, in milliseconds since 1970; null where that was not said. */
   since: number | null;
   until: number | null;
+  /** By which it was known while the model still wrote it, and its widget was there already. */
+  written?: string;
   /** What became of the widget that shows it, if one does. */
   widget?: WidgetState;
 }

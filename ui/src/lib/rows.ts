@@ -39,7 +39,8 @@ function isSeen(item: Item): boolean {
 }
 
 function rowOf(chapter: Chapter, item: Item): ItemRow {
-  const key = `${chapter.key} ${item.kind} ${item.id}`;
+  const id = (item.kind === 'tool' && item.written) || item.id;
+  const key = `${chapter.key} ${item.kind} ${id}`;
   const known = made.get(item);
   if (known?.key === key) return known;
   const row: ItemRow = { kind: 'item', key, item };

@@ -11,6 +11,7 @@ test('names of tools become words, and names that are more than words stay', () 
     'getWeather',
     '<b>',
   ]);
+  expect(readable('widget__113e3__set-allocation')).toBe('Set allocation');
 });
 
 test('what a call was given fits in a line', () => {

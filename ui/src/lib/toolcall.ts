@@ -1,7 +1,9 @@
 // How a call of a tool is named in one line.
 
 /** `list_directory` reads as "List directory"; names with dots, slashes or capitals of their own are left as they are. */
-export function readable(name: string): string {
+export function readable(full: string): string {
+  // A tool that a widget lends has the widget in its name, which tells a reader nothing.
+  const name = full.replace(/^widget__[0-9a-f]+__/, '');
   if (!/^[a-z0-9]+(?:[_-][a-z0-9]+)*$/.test(name)) return name;
   const spaced = name.replace(/[_-]/g, ' ');
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);

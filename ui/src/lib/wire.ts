@@ -329,14 +329,15 @@ export type FrameWish =
   | { id: number; kind: 'open-link'; url: string }
   | { id: number; kind: 'download'; files: { name: string; mimeType: string; base64: string }[] }
   | { id: number; kind: 'display-mode'; mode: DisplayMode }
-  | { id: number; kind: 'close'; reason?: string }
+  | { kind: 'close'; reason?: string }
   | { kind: 'size'; width?: number; height?: number; aspectRatio?: number };
 
 /** What a widget is told through the server: how a wish went, what is different around it, why it does not work. */
 export type FrameNote =
   | { done: number; ok: boolean; mode?: DisplayMode }
   | { context: Record<string, unknown> }
-  | { verdict: string; detail: string };
+  | { verdict: string; detail: string }
+  | { gesture: true };
 
 /** What became of the widget of a call. */
 export interface WidgetView {
@@ -409,6 +410,7 @@ export type KnownEvent =
         source?: string;
         appletSlug?: string;
         appId?: string;
+        server?: string;
         fromSession?: string;
         scheduleSlug?: string;
       }
@@ -442,6 +444,7 @@ export type KnownEvent =
         error?: { message: string };
       }
     >
+  | Happened<'widget.writing', { id: string; toolName: string }>
   | Happened<'widget.shown', { toolCallId: string; server: string; changed: boolean }>
   | Happened<'widget.verdict', { toolCallId: string; verdict: string; detail: string }>
   | Happened<'widget.context' | 'widget.tools' | 'widget.call', { toolCallId: string }>

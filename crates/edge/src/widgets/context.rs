@@ -1,8 +1,9 @@
 //! The house as one view sees it: its own server, the person it may ask, and the page around it.
 
 use std::{
+    fmt,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -13,7 +14,7 @@ use kernel::{
     host::Host,
     inbox::CallError,
     servers::{AskError, Servers},
-    toolbox::{Caller, Risk, ToolError},
+    toolbox::{Caller, Companion, Risk, ToolError},
     update::SessionId,
     views::fact::{Answered, Ending, Remembered, WidgetFact},
 };
@@ -24,6 +25,8 @@ use widgets::{
     Trouble, WidgetTool,
 };
 
+use crate::frames::tenant::Speaker;
+
 use super::{
     live::Live,
     scribe::Scribe,
@@ -33,6 +36,8 @@ use super::{
 
 /// How long a page may take to do what it is asked.
 const PAGE: Duration = Duration::from_secs(10);
+/// For so long what a view does counts as wished for by a touch.
+const GESTURE: Duration = Duration::from_secs(5);
 /// More than this of what was asked for is not kept.
 const PARAMS: usize = 8 << 10;
 const LINE_CHARS: usize = 2000;
@@ -54,6 +59,8 @@ pub struct House {
     pub wishes: Wishes,
     pub begun: Instant,
     pub lines: AtomicUsize,
+    /// When the person last touched the view.
+    pub touched: Mutex<Option<Instant>>,
 }
 
 impl House {
@@ -86,9 +93,16 @@ impl House {
     async fn call(&self, call: ToolCall) -> Result<Value, Trouble> {
         let name = self.offered(&call.name)?;
         let args = Value::Object(call.arguments);
-        let calling = self.host.call(self.session, self.caller(), &name, args);
+        let steps = call.progress.map(|token| self.steps(token));
+        let calling = self.host.call_along(self.session, self.caller(), &name, args, steps);
         let reply = within(call.patience, calling).await?;
         reply.map(|reply| reply.data.unwrap_or_default()).map_err(trouble)
+    }
+
+    /// Tells the view how far a call of its own has come.
+    fn steps(&self, token: Value) -> Arc<dyn Companion> {
+        let speaker = self.wishes.speaker().filter(|_| self.progress.is_ready());
+        Arc::new(Steps { speaker, token })
     }
 
     /// Whether a call is known to change nothing.
@@ -103,6 +117,19 @@ impl House {
         self.wishes.ask(wish, PAGE).await.map_err(Trouble::Failed)
     }
 
+    /// Whether the person may be asked to let the view do something in their name.
+    pub fn may_ask(&self) -> Result<(), Trouble> {
+        let mut servers = self.servers.list().into_iter();
+        let tied = servers.any(|server| server.name == self.server && server.gesture);
+        let touched = *self.touched.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = touched.is_some_and(|touched| touched.elapsed() <= GESTURE);
+        if fresh || !tied {
+            return Ok(());
+        }
+        let why = "widgets of this server do this only right after they were touched";
+        Err(Trouble::Denied(why.into()))
+    }
+
     /// Waits no longer for a person than the view does.
     pub async fn patiently<T>(
         &self,
@@ -110,6 +137,41 @@ impl House {
         asking: impl Future<Output = T>,
     ) -> Result<T, Trouble> {
         within(patience, asking).await
+    }
+}
+
+/// Goes along with a call, and tells of it by the name that the view gave it.
+struct Steps {
+    speaker: Option<Speaker>,
+    token: Value,
+}
+
+impl fmt::Debug for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Steps").field("token", &self.token).finish_non_exhaustive()
+    }
+}
+
+impl Companion for Steps {
+    fn begun(&self) {}
+
+    fn printed(&self, _: &str) {}
+
+    fn progressed(&self, message: &str, done: f64, total: Option<f64>) {
+        let Some(speaker) = &self.speaker else { return };
+        let mut params = json!({ "progressToken": self.token, "progress": done });
+        if let Some(total) = total {
+            params["total"] = total.into();
+        }
+        if !message.is_empty() {
+            params["message"] = message.into();
+        }
+        let method = "notifications/progress";
+        speaker.tell(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    }
+
+    fn stopped(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::pending())
     }
 }
 

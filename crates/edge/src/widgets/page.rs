@@ -14,19 +14,19 @@ use super::{Subject, lender};
 use crate::{App, error::ApiError};
 
 /// A page, and whose it is.
-pub struct Page {
+pub struct Found {
     pub server: String,
     /// As its server calls it.
     pub tool: String,
     pub page: WidgetPage,
 }
 
-pub async fn of(app: &App, session: SessionId, subject: &Subject) -> Result<Page, ApiError> {
+pub async fn of(app: &App, session: SessionId, subject: &Subject) -> Result<Found, ApiError> {
     if let Subject::Call(view) = subject
         && let Some(Shown { server, tool, page: digest, .. }) = &view.shown
         && let Some(page) = pages(app).get(digest).await?
     {
-        return Ok(Page { server: server.clone(), tool: tool.clone(), page });
+        return Ok(Found { server: server.clone(), tool: tool.clone(), page });
     }
     let fetched = fetch(app, subject.tool()).await;
     match (fetched, subject) {
@@ -49,13 +49,13 @@ fn pages(app: &App) -> Pages {
     Pages::new(app.host.ports.catalog.clone())
 }
 
-async fn fetch(app: &App, offered: &str) -> Result<Page, NoWidget> {
+async fn fetch(app: &App, offered: &str) -> Result<Found, NoWidget> {
     let (server, tool) = lender(app, offered).ok_or_else(|| NoWidget::NotLent(offered.into()))?;
     let page = app.servers.widget(server.clone(), tool.name.clone()).await?;
-    Ok(Page { server, tool: tool.name, page })
+    Ok(Found { server, tool: tool.name, page })
 }
 
-async fn keep(app: &App, session: SessionId, call: &str, page: &Page) -> Result<(), ApiError> {
+async fn keep(app: &App, session: SessionId, call: &str, page: &Found) -> Result<(), ApiError> {
     let kept = pages(app).keep(&page.server, &page.page).await?;
     let shown = Shown {
         call: call.to_owned(),

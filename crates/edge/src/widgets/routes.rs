@@ -5,6 +5,8 @@ use std::sync::Arc;
 use axum::{
     Json as Reply,
     extract::{Path, State},
+    http::header,
+    response::{IntoResponse as _, Response},
 };
 use kernel::{
     approvals::Grant,
@@ -15,21 +17,24 @@ use kernel::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::{router::OpenApiRouter, routes};
+
+use widgets::Bridge;
 
 use super::view::{leave_for, spelt};
 use crate::{
     App,
     error::{ApiError, ErrorBody},
-    extract::{Json, SessionPath},
+    extract::{Json, Params, SessionPath},
 };
 
 /// So many of a session are told of, the newest.
 const MOST: usize = 100;
 
 pub fn routes() -> OpenApiRouter<Arc<App>> {
-    let all = OpenApiRouter::new().routes(routes!(list)).routes(routes!(allow));
+    let all =
+        OpenApiRouter::new().routes(routes!(list)).routes(routes!(allow)).routes(routes!(bridge));
     all.routes(routes!(of_session)).routes(routes!(show))
 }
 
@@ -236,6 +241,36 @@ async fn told(app: &App, session: SessionId, view: views::View) -> Result<View, 
         calls: acts.into_iter().map(call).collect(),
         log: lines.into_iter().map(|it| Line { level: it.level, text: it.text }).collect(),
     })
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Wanting {
+    /// Ways to a host, the best first, with commas: `ext-apps`, `openai`, `generic`.
+    #[serde(default)]
+    adapters: String,
+    /// Origins of hosts to trust, with commas; without any, whoever frames the widget.
+    #[serde(default)]
+    trusted_origins: String,
+}
+
+/// The bridge for authors of widgets
+///
+/// A script that sets `window.FrontMcpBridge`, to be put into a widget's own page.
+#[utoipa::path(get, path = "/api/widgets/bridge.js", tag = "mcp", params(Wanting),
+    responses((status = 200, body = String, content_type = "text/javascript"),
+        (status = 400, body = ErrorBody)))]
+pub async fn bridge(
+    Params(Wanting { adapters, trusted_origins }): Params<Wanting>,
+) -> Result<Response, ApiError> {
+    let list = |text: &str| -> Vec<String> {
+        let named = text.split(',').map(str::trim).filter(|it| !it.is_empty());
+        named.map(str::to_owned).collect()
+    };
+    let bridge = Bridge::new(list(&adapters), list(&trusted_origins));
+    let script = bridge.map_err(ApiError::bad_request)?.script();
+    Ok(([(header::CONTENT_TYPE, "text/javascript; charset=utf-8")], script).into_response())
 }
 
 #[derive(Deserialize, ToSchema)]

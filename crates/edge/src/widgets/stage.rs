@@ -1,6 +1,12 @@
 //! How far a view has come, and what is to be said of one that comes no further.
 
-use std::{sync::Mutex, sync::PoisonError, time::Duration};
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use kernel::views::{Verdict, fact::WidgetFact};
 use tokio::{sync::watch, time::timeout};
@@ -23,11 +29,14 @@ pub enum Stage {
 pub struct Progress {
     stage: watch::Sender<Stage>,
     verdict: Mutex<Option<Verdict>>,
+    /// Something was said of it since it was opened.
+    judged: AtomicBool,
 }
 
 impl Progress {
     pub fn new(verdict: Option<Verdict>) -> Self {
-        Self { stage: watch::Sender::new(Stage::Loading), verdict: Mutex::new(verdict) }
+        let (stage, verdict) = (watch::Sender::new(Stage::Loading), Mutex::new(verdict));
+        Self { stage, verdict, judged: AtomicBool::new(false) }
     }
 
     pub fn reach(&self, stage: Stage) {
@@ -57,8 +66,16 @@ impl Progress {
         (!ready).then_some(("no-initialized", why))
     }
 
+    /// Says that nothing more came of it, unless something worse is known.
+    pub fn give_up(&self, scribe: &Scribe, name: &str, detail: &str) {
+        if !self.judged.load(Ordering::Relaxed) {
+            self.judge(scribe, name, detail);
+        }
+    }
+
     /// Writes a verdict down, unless it is the one that is there.
     pub fn judge(&self, scribe: &Scribe, name: &str, detail: &str) {
+        self.judged.store(true, Ordering::Relaxed);
         let detail: String = detail.chars().take(DETAIL_CHARS).collect();
         let verdict = Verdict { name: name.to_owned(), detail: detail.clone() };
         let before = {

@@ -18,7 +18,7 @@ use super::{
     context::House,
     follow::{Awaited, Follower, finish, give},
     lender,
-    page::Page,
+    page::Found,
     scribe::Scribe,
     site::WidgetSite,
     stage::Progress,
@@ -66,10 +66,10 @@ impl View {
         app: &Arc<App>,
         session: SessionId,
         subject: Subject,
-        page: Page,
+        found: Found,
         around: &Around,
     ) -> Result<Self, ApiError> {
-        let Page { server, tool, page } = page;
+        let Found { server, tool, page } = found;
         let title = format!("{tool} ({server})");
         let surroundings = surroundings(app, &subject, &tool, around)?;
         let features = granted(app, session, &server, &page.wants.features);
@@ -93,6 +93,7 @@ impl View {
             wishes: Wishes::default(),
             begun: Instant::now(),
             lines: AtomicUsize::new(0),
+            touched: Mutex::default(),
         });
         let permissions: Map<String, Value> =
             features.iter().map(|it| (spelt(*it).0.to_owned(), json!({}))).collect();
@@ -167,7 +168,7 @@ impl View {
         let house = self.house.clone();
         self.spawn(async move {
             if let Some((name, why)) = house.progress.stuck().await {
-                house.progress.judge(&house.scribe, name, &why);
+                house.progress.give_up(&house.scribe, name, &why);
             }
         });
         let (house, handler) = (self.house.clone(), self.handler.clone());
@@ -347,13 +348,17 @@ impl Tenant for View {
     fn noted<'a>(&'a self, _: &'a Speaker, note: Value) -> BoxFuture<'a, Result<(), String>> {
         let noted = match note {
             Value::Object(note) if note.contains_key("done") => self.house.wishes.done(note),
+            Value::Object(note) if note.contains_key("gesture") => {
+                *lock(&self.house.touched) = Some(Instant::now());
+                Ok(())
+            }
             Value::Object(note) if note.contains_key("verdict") => self.judged(&note),
             Value::Object(mut note) => match note.remove("context") {
                 Some(Value::Object(context)) => {
                     self.handler.change(known(context).collect());
                     Ok(())
                 }
-                _ => Err("a note has done, verdict or context".to_owned()),
+                _ => Err("a note has done, gesture, verdict or context".to_owned()),
             },
             _ => Err("a note must be an object".to_owned()),
         };

@@ -53,6 +53,7 @@ mod turns;
 mod usage;
 mod v1;
 mod welcome;
+mod widget_views;
 mod widgets;
 mod window_frames;
 mod windows;

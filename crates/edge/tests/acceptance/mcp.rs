@@ -43,6 +43,7 @@ impl Servers for Fake {
             standing,
             since: ManualClock::default().now(),
             starts: 1,
+            gesture: false,
             trusted: false,
             configured: true,
             protocol: None,

@@ -1,17 +1,21 @@
 //! Widgets in frames: the page that a server sends beside a result, its policy, and what it may ask.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use futures::{FutureExt as _, future::BoxFuture};
 use kernel::{
     ports::Clock as _,
     servers::{
-        Changing, LogLine, ServerChange, ServerError, ServerInfo, ServerTool, Servers, Standing,
+        AskError, Changing, LogLine, ServerChange, ServerError, ServerInfo, ServerTool, Servers,
+        Standing,
     },
-    toolbox::{Audience, Call, Deed, Reply, Tool, ToolSpec},
-    widget::{Domains, NoWidget, Wants, WidgetPage},
+    toolbox::{Audience, Call, Deed, Reply, Risk, Tool, ToolSpec},
+    widget::{Domains, Feature, NoWidget, Wants, Widget, WidgetPage},
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use testkit::{
     ManualClock, World,
     model::{Script, call, text},
@@ -20,7 +24,13 @@ use testkit::{
 use crate::common::{Ask, House, Socket, bad, error};
 
 /// A server with one tool that has a widget, and one whose widget cannot be read.
-struct Fake;
+#[derive(Default)]
+pub struct Fake {
+    /// Whether it is there at all.
+    pub gone: AtomicBool,
+    /// Whether its widgets act only right after a touch.
+    pub gesture: AtomicBool,
+}
 
 fn tool(name: &str, widget: Option<&str>) -> ServerTool {
     ServerTool {
@@ -36,6 +46,9 @@ fn tool(name: &str, widget: Option<&str>) -> ServerTool {
 
 impl Servers for Fake {
     fn list(&self) -> Vec<ServerInfo> {
+        if self.gone.load(Ordering::Relaxed) {
+            return Vec::new();
+        }
         let info = |name: &str, tools: Vec<ServerTool>| ServerInfo {
             name: name.into(),
             kind: "stdio",
@@ -43,6 +56,7 @@ impl Servers for Fake {
             standing: Standing::Ready,
             since: ManualClock::default().now(),
             starts: 1,
+            gesture: self.gesture.load(Ordering::Relaxed),
             trusted: false,
             configured: true,
             protocol: None,
@@ -50,26 +64,37 @@ impl Servers for Fake {
             tools,
         };
         let broken = tool("broken", Some("ui://clock/broken"));
-        let own = vec![tool("get-time", Some("ui://clock/time")), broken, tool("silent", None)];
+        let own = vec![
+            tool("get-time", Some("ui://clock/time")),
+            broken,
+            tool("silent", None),
+            tool("act", None),
+        ];
         vec![info("clock", own), info("other", vec![tool("elsewhere", None)])]
     }
 
     fn widget(&self, server: String, tool: String) -> BoxFuture<'_, Result<WidgetPage, NoWidget>> {
         assert_eq!(server, "clock");
-        let page = WidgetPage {
-            uri: "ui://clock/time".into(),
-            html: "<!doctype html><html><head><title>T</title></head><p>time</p>".into(),
-            wants: Wants {
-                domains: Some(Domains {
-                    connect: vec!["https://a.example".into(), "https://b.com; script-src *".into()],
-                    ..Domains::default()
-                }),
-                ..Wants::default()
-            },
+        async move { page(&tool) }.boxed()
+    }
+
+    fn resources(
+        &self,
+        server: String,
+        method: &'static str,
+        params: Map<String, Value>,
+    ) -> BoxFuture<'_, Result<Value, AskError>> {
+        assert_eq!(server, "clock");
+        let gone = AskError::Refused { code: -32002, message: "no such thing".into(), data: None };
+        let text = json!({ "uri": params.get("uri"), "text": "1,2" });
+        let answer = match method {
+            "resources/read" if params["uri"] == "file:///a.csv" => {
+                Ok(json!({ "contents": [text] }))
+            }
+            "resources/list" => Ok(json!({ "resources": [] })),
+            _ => Err(gone),
         };
-        let broken = || NoWidget::WrongMime("text/plain".into());
-        let read = if tool == "get-time" { Ok(page) } else { Err(broken()) };
-        async move { read }.boxed()
+        async move { answer }.boxed()
     }
 
     fn logs(&self, _: &str) -> Option<Vec<LogLine>> {
@@ -97,6 +122,19 @@ impl Servers for Fake {
     }
 }
 
+/// What is shown beside the results of a tool.
+fn page(tool: &str) -> Result<WidgetPage, NoWidget> {
+    let connect = vec!["https://a.example".into(), "https://b.com; script-src *".into()];
+    let domains = Some(Domains { connect, ..Domains::default() });
+    let page = WidgetPage {
+        uri: "ui://clock/time".into(),
+        html: "<!doctype html><html><head><title>T</title></head><p>time</p>".into(),
+        wants: Wants { domains, features: vec![Feature::ClipboardWrite], ..Wants::default() },
+    };
+    let broken = NoWidget::WrongMime("text/plain".into());
+    if tool == "get-time" { Ok(page) } else { Err(broken) }
+}
+
 /// A tool of one of those servers.
 struct Lent(ToolSpec, &'static str);
 
@@ -117,11 +155,27 @@ impl Tool for Lent {
         Some(self.1)
     }
 
+    fn risk(&self) -> Option<Risk> {
+        Some(if self.0.name == "act" { Risk::Acts } else { Risk::Reads })
+    }
+
+    fn widget(&self) -> Option<Widget> {
+        let tool = self.0.name.clone();
+        let read = page(&tool);
+        let shows = ["get-time", "broken"].contains(&&*tool);
+        let page = async move { read }.boxed();
+        shows.then(|| Widget { server: self.1.into(), tool, page })
+    }
+
     fn foresee<'a>(&'a self, _: &'a Call) -> BoxFuture<'a, Result<Deed, String>> {
-        async { Ok(Deed::reads()) }.boxed()
+        let risk = self.risk().unwrap();
+        async move { Ok(Deed { risk, ..Deed::reads() }) }.boxed()
     }
 
     fn run(&self, call: Call) -> BoxFuture<'_, Result<Reply, String>> {
+        if let Some(companion) = &call.companion {
+            companion.progressed("half", 1.0, Some(2.0));
+        }
         let data = json!({
             "content": [{ "type": "text", "text": "noon" }],
             "structuredContent": { "zone": call.args["zone"] },
@@ -130,72 +184,112 @@ impl Tool for Lent {
     }
 }
 
-fn lend(house: &House) {
+pub fn lend(house: &House) {
     let tools = &house.host().ports.tools;
-    let own = ["get-time", "broken", "silent"].map(|name| Lent::of("clock", name));
+    let own = ["get-time", "broken", "silent", "act"].map(|name| Lent::of("clock", name));
     tools.offer("clock", own.to_vec());
     tools.offer("other", vec![Lent::of("other", "elsewhere")]);
 }
 
 /// A house, and a session in which every tool was called.
-async fn home() -> (House, String) {
+pub async fn home() -> (House, String) {
+    let (house, session, _) = home_of(Arc::default()).await;
+    (house, session)
+}
+
+/// The same, with a server that can go away.
+pub async fn home_of(fake: Arc<Fake>) -> (House, String, Arc<Fake>) {
     let calls = vec![
         call("c1", "get-time", json!({ "zone": "UTC" })),
         call("c2", "broken", json!({})),
         call("c3", "silent", json!({})),
     ];
     let scripts: Vec<Script> = vec![calls, vec![text("noon")]];
-    let house = House::serving(World::new(scripts), Arc::new(Fake)).await;
+    let house = House::serving(World::new(scripts), fake.clone()).await;
     lend(&house);
     let session = house.session().await;
     house.turn(&session, json!({ "prompt": "what time is it?" })).await;
-    (house, session)
+    (house, session, fake)
 }
 
-async fn open(house: &House, session: &str, call: &str) -> (u16, Value) {
+pub async fn open(house: &House, session: &str, call: &str) -> (u16, Value) {
     let params = json!({ "theme": "dark", "locale": "en-GB", "timeZone": "UTC" });
     let wish = json!({ "kind": "widget", "id": call, "sessionId": session, "params": params });
     house.post("/api/frames", wish).await
 }
 
 /// A widget that is shown, as the page passes on what it says.
-struct Shown {
-    socket: Socket,
-    frame: Value,
+pub struct Shown {
+    pub socket: Socket,
+    pub frame: Value,
 }
 
 impl Shown {
-    async fn new(house: &House, frame: Value) -> Self {
+    /// The widget of the first call, greeted, and told what it shows.
+    pub async fn ready(house: &House, session: &str) -> Self {
+        let (_, ticket) = open(house, session, "c1").await;
+        let mut shown = Self::new(house, ticket["frameId"].clone()).await;
+        shown.greet().await;
+        shown.hear().await;
+        shown.hear().await;
+        shown
+    }
+
+    pub async fn new(house: &House, frame: Value) -> Self {
         let mut socket = house.socket().await;
         socket.send(json!({ "type": "holdFrame", "frameId": frame })).await;
         assert_eq!(socket.next().await, json!({ "type": "frameHeld", "frameId": frame }));
         Self { socket, frame }
     }
 
-    async fn say(&mut self, message: Value) {
+    pub async fn say(&mut self, message: Value) {
         let frame = &self.frame;
         self.socket
             .send(json!({ "type": "frameMessage", "frameId": frame, "message": message }))
             .await;
     }
 
-    async fn hear(&mut self) -> Value {
-        let told = self.socket.next().await;
-        assert_eq!((&told["type"], &told["frameId"]), (&json!("frameMessage"), &self.frame));
-        told["message"].clone()
+    pub async fn hear(&mut self) -> Value {
+        self.told("frameMessage").await["message"].clone()
     }
 
-    async fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
+    /// What the page around it is asked to do.
+    pub async fn wish(&mut self) -> Value {
+        self.told("frameWish").await["wish"].clone()
+    }
+
+    /// What the page around it says.
+    pub async fn note(&mut self, note: Value) {
+        let frame = &self.frame;
+        self.socket.send(json!({ "type": "frameNote", "frameId": frame, "note": note })).await;
+    }
+
+    async fn told(&mut self, kind: &str) -> Value {
+        let told = self.socket.until(|it| it["type"] != "globalEvent").await.pop().unwrap();
+        assert_eq!((&told["type"], &told["frameId"]), (&json!(kind), &self.frame), "{told}");
+        told
+    }
+
+    /// Asks for something, and waits for nothing.
+    pub async fn request(&mut self, id: u64, method: &str, params: Value) {
         self.say(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
+    }
+
+    pub async fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
+        self.request(id, method, params).await;
         let answer = self.hear().await;
         assert_eq!(answer["id"], json!(id), "{answer}");
         answer
     }
 
-    async fn greet(&mut self) -> Value {
+    pub async fn greet(&mut self) -> Value {
+        self.greet_as(json!({})).await
+    }
+
+    pub async fn greet_as(&mut self, capabilities: Value) -> Value {
         let params = json!({
             "appInfo": { "name": "g", "version": "1" },
-            "appCapabilities": {},
+            "appCapabilities": capabilities,
             "protocolVersion": "2026-01-26",
         });
         let answer = self.ask(0, "ui/initialize", params).await;
@@ -241,7 +335,17 @@ async fn a_widget_is_told_what_its_call_was_given_and_gave_and_so_again_after_a_
         assert_eq!((&around["theme"], &around["locale"]), (&json!("dark"), &json!("en-GB")));
         assert_eq!(around["toolInfo"]["tool"]["name"], "get-time");
         let keys: Vec<&String> = greeting["hostCapabilities"].as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["serverTools", "sandbox"]);
+        let expected = [
+            "openLinks",
+            "downloadFile",
+            "serverTools",
+            "serverResources",
+            "logging",
+            "updateModelContext",
+            "message",
+            "sandbox",
+        ];
+        assert_eq!(keys, expected);
         let input = shown.hear().await;
         assert_eq!(input["method"], "ui/notifications/tool-input");
         assert_eq!(input["params"], json!({ "arguments": { "zone": "UTC" } }));
@@ -259,22 +363,27 @@ async fn a_widget_is_told_what_its_call_was_given_and_gave_and_so_again_after_a_
 #[tokio::test]
 async fn a_widget_calls_the_tools_of_its_own_server_and_no_others() {
     let (house, session) = home().await;
-    let (_, ticket) = open(&house, &session, "c1").await;
-    let mut shown = Shown::new(&house, ticket["frameId"].clone()).await;
-    shown.greet().await;
-    shown.hear().await;
-    shown.hear().await;
+    let mut shown = Shown::ready(&house, &session).await;
     let called = shown
         .ask(1, "tools/call", json!({ "name": "get-time", "arguments": { "zone": "JST" } }))
         .await;
     assert_eq!(called["result"]["structuredContent"], json!({ "zone": "JST" }));
+    let marked = json!({ "name": "get-time", "_meta": { "progressToken": "p" } });
+    shown.request(9, "tools/call", marked).await;
+    let params = json!({ "progressToken": "p", "progress": 1.0, "total": 2.0, "message": "half" });
+    let step = json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params });
+    assert_eq!((shown.hear().await, &shown.hear().await["id"]), (step, &json!(9)));
     let refused = shown.ask(2, "tools/call", json!({ "name": "elsewhere" })).await;
     let why = "Tool not available to this view: elsewhere";
     assert_eq!(refused["error"], json!({ "code": -32000, "message": why }));
     let unknown = shown.ask(3, "tools/call", json!({ "name": "nope" })).await;
     assert_eq!(unknown["error"], json!({ "code": -32603, "message": "Tool nope not found" }));
-    let link = shown.ask(4, "ui/open-link", json!({ "url": "https://a.example/" })).await;
-    assert_eq!(link["error"], json!({ "code": -32601, "message": "Method not found" }));
+    let sampled = shown.ask(4, "sampling/createMessage", json!({})).await;
+    assert_eq!(sampled["error"], json!({ "code": -32601, "message": "Method not found" }));
+    let read = shown.ask(5, "resources/read", json!({ "uri": "file:///a.csv" })).await;
+    assert_eq!(read["result"]["contents"][0]["text"], "1,2");
+    let nothing = shown.ask(6, "resources/read", json!({ "uri": "file:///b.csv" })).await;
+    assert_eq!(nothing["error"], json!({ "code": -32002, "message": "no such thing" }));
 }
 
 #[tokio::test]

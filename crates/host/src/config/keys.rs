@@ -211,6 +211,7 @@ pub const KEYS: &[Key] = &[
         "Whether it may use the session's model: ask, deny or allow.",
     ),
     key(LENDER, "widgets", "true", "Whether it is told that widgets can be shown."),
+    key(LENDER, "gesture", "false", "Whether its widgets act for you only right after a touch."),
     key(LENDER, "call_seconds", "600", "A call of which nothing is heard for so long is given up."),
     key(LENDER, "result_bytes", "4194304", "How much of a result is kept."),
     key(LENDER, "disabled_tools", "[\"delete_all\"]", "Tools that nobody gets."),

@@ -49,6 +49,8 @@ pub struct Lender {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub widgets: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub gesture: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub call_seconds: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_bytes: Option<u64>,

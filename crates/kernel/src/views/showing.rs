@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// For so long a result waits for its widget, so that the model hears at once of one that is missing.
-const WAIT: Duration = Duration::from_secs(2);
+const WAIT: Duration = Duration::from_secs(5);
 
 /// A page on its way.
 pub(crate) struct Showing {

@@ -163,12 +163,17 @@ impl Watch<'_> {
     }
 
     async fn tell(&mut self, Step { message, done, total }: Step) {
-        let Some(call) = self.running.call.id.clone() else { return };
         if self.since.elapsed() > Duration::from_secs(1) {
             (self.since, self.told) = (Instant::now(), 0);
         }
         self.told += 1;
-        if self.told <= TOLD {
+        if self.told > TOLD {
+            return;
+        }
+        if let Some(companion) = &self.running.call.companion {
+            companion.progressed(&message, done, total);
+        }
+        if let Some(call) = self.running.call.id.clone() {
             let signal = Signal::Progress { call, message, done, total };
             // Nobody listens to a session that is closed.
             self.running.call.session.tell(signal).await.ok();

@@ -308,6 +308,7 @@ impl Server {
             since: stand.since,
             starts: stand.starts,
             trusted: self.settings.trusted,
+            gesture: self.settings.gesture,
             configured: self.configured,
             protocol: peer.map(|peer| peer.protocol_version.to_string()),
             title,

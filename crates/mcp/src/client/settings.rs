@@ -63,6 +63,8 @@ pub struct Settings {
     pub sampling: Sampling,
     /// Whether it is told that widgets can be shown.
     pub widgets: bool,
+    /// Whether its widgets do something in the person's name only right after they were touched.
+    pub gesture: bool,
     /// A call of which nothing is heard for so long is given up.
     pub call_seconds: u64,
     pub result_bytes: usize,
@@ -106,6 +108,7 @@ impl Default for Settings {
             lazy: false,
             sampling: Sampling::default(),
             widgets: true,
+            gesture: false,
             call_seconds: CALL_SECONDS,
             result_bytes: RESULT_BYTES,
             disabled_tools: Vec::new(),

@@ -89,6 +89,10 @@ impl Tool for Lent {
         format!("{title} ({})", self.server.name)
     }
 
+    fn risk(&self) -> Option<Risk> {
+        self.only_reads().then_some(Risk::Reads)
+    }
+
     fn parallel(&self) -> bool {
         self.only_reads()
     }

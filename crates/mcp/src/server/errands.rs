@@ -2,6 +2,7 @@
 
 mod asking;
 mod keeping;
+pub mod showing;
 
 use rmcp::{
     RoleServer,
@@ -19,6 +20,7 @@ use serde_json::Value;
 use self::{
     asking::{AskSession, SendMessage, WaitForSession},
     keeping::{CancelSession, CreateSession, GetSession, ListSessions},
+    showing::{LookAtWindow, ShowWindow},
 };
 use super::{house::House, progress::Progress};
 
@@ -70,6 +72,8 @@ pub fn tools() -> Vec<Tool> {
         tool::<CreateSession>(),
         tool::<GetSession>(),
         tool::<CancelSession>(),
+        tool::<ShowWindow>().with_meta(showing::meta(&["model", "app"])),
+        tool::<LookAtWindow>().with_meta(showing::meta(&["app"])),
     ]
 }
 
@@ -83,6 +87,8 @@ pub async fn run(name: &str, args: Value, visit: &mut Visit<'_>) -> Option<CallT
         CreateSession::NAME => carry_out::<CreateSession>(args, visit).await,
         GetSession::NAME => carry_out::<GetSession>(args, visit).await,
         CancelSession::NAME => carry_out::<CancelSession>(args, visit).await,
+        ShowWindow::NAME => carry_out::<ShowWindow>(args, visit).await,
+        LookAtWindow::NAME => carry_out::<LookAtWindow>(args, visit).await,
         _ => return None,
     })
 }

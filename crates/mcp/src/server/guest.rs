@@ -11,8 +11,8 @@ use rmcp::{
         GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
         InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
         ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-        ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
-        SubscriptionFilter, Tool, UnsubscribeRequestParams,
+        ReadResourceResult, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+        SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -20,8 +20,8 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::{
-    completion,
-    errands::{self, Visit},
+    completion, defined,
+    errands::{self, Visit, showing},
     house::House,
     lent,
     pages::After,
@@ -81,7 +81,9 @@ impl Guest {
     fn tools(&self) -> Vec<Tool> {
         let mut tools = errands::tools();
         let lent = lent::tools(&self.house.host);
-        for tool in lent.into_iter().chain(shown::tools(&self.house)) {
+        let of_apps = shown::tools(&self.house).into_iter();
+        let of_widgets = defined::tools(&self.house);
+        for tool in lent.into_iter().chain(of_apps).chain(of_widgets) {
             if !tools.iter().any(|own| own.name == tool.name) {
                 tools.push(tool);
             }
@@ -168,6 +170,9 @@ impl ServerHandler for Guest {
         if let Some(result) = shown::call(self, &name, arguments, &mut visit).await {
             return Ok(result?.into());
         }
+        if let Some(result) = defined::call(self, &name, &args, &mut visit).await {
+            return Ok(result?.into());
+        }
         Ok(lent::call(self, &name, args, &mut visit).await?.into())
     }
 
@@ -190,8 +195,12 @@ impl ServerHandler for Guest {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if request.uri == showing::PAGE {
+            let page = showing::page(context.client_capabilities().as_ref());
+            return Ok(ReadResourceResult::new(vec![page]).into());
+        }
         Ok(resources::read(&self.house, &request.uri).await?.into())
     }
 

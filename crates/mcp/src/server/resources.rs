@@ -10,7 +10,7 @@ use rmcp::{
 use serde_json::json;
 
 use super::{
-    errands::{Card, cards},
+    errands::{Card, cards, showing},
     files,
     house::House,
     pages::{After, PAGE},
@@ -40,7 +40,7 @@ pub async fn list(
         .with_title("Sessions")
         .with_description("Every session and how it stands.")
         .with_mime_type("application/json");
-    let mut sorted = vec![("0".to_owned(), all)];
+    let mut sorted = vec![("0".to_owned(), all), ("00".to_owned(), showing::resource())];
     // Under the same sign as the list, and behind it.
     let states = shown::resources(house).into_iter();
     sorted.extend(states.map(|state| (format!("0{}", state.uri), state)));

@@ -3,6 +3,7 @@
 
 mod apps;
 mod talk;
+mod widgets;
 
 use kernel::{
     question::{Decision, Scope},

@@ -52,6 +52,7 @@ export const chat = {
   from: {
     applet: (name: string) => `From the applet ${name}`.trim(),
     app: (name: string) => `From the app ${name}`.trim(),
+    widget: (server: string) => `From a widget of ${server}`,
     agent: () => 'From another agent',
     schedule: (name: string) => `From the schedule ${name}`.trim(),
   },
