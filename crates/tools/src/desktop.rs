@@ -3,6 +3,7 @@
 mod arguments;
 mod computer;
 mod driving;
+mod replay;
 mod seed;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use tokio::sync::broadcast::error::RecvError;
 use self::{
     computer::Input as Computer,
     driving::{Driver, Driving, Gesture},
+    replay::Replaying,
     seed::{
         GetMousePosition, KeyboardCommand, KeyboardInput, MouseClick, MouseMove, MouseScroll,
         Screenshot,
@@ -78,6 +80,7 @@ fn add_all(host: &Host, driver: &Arc<Driver>) {
             $(host.ports.tools.add(Adapter::new(Driving::<$gesture>::new(driver.clone())));)*
         };
     }
+    host.ports.tools.add(Adapter::new(Replaying(driver.clone())));
     every!(add);
 }
 
@@ -86,4 +89,5 @@ fn remove_all(host: &Host) {
         ($($gesture:ty),*) => { $(host.ports.tools.remove(<$gesture as Gesture>::NAME);)* };
     }
     every!(remove);
+    host.ports.tools.remove(Replaying::NAME);
 }

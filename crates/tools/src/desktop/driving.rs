@@ -64,6 +64,10 @@ impl Driver {
         Self { house, seen: Mutex::default() }
     }
 
+    pub fn host(&self) -> Result<Arc<Host>, String> {
+        self.house.host()
+    }
+
     fn view(&self, session: SessionId, device: &str) -> View {
         View(self.seen().get(&(session, device.to_owned())).copied())
     }
@@ -149,7 +153,7 @@ fn shown(frame: &Frame) -> String {
     )
 }
 
-fn explained(error: DesktopError) -> String {
+pub fn explained(error: DesktopError) -> String {
     if error.expected.is_empty() {
         return error.text;
     }
@@ -157,7 +161,7 @@ fn explained(error: DesktopError) -> String {
 }
 
 /// Returns when nobody has taken the device over; says whether somebody had.
-async fn handed_back(host: &Host, device: &str) -> bool {
+pub async fn handed_back(host: &Host, device: &str) -> bool {
     let mut news = host.devices.news();
     let Some(desktop) = host.devices.get(device) else { return false };
     let mut states = desktop.states();
@@ -174,7 +178,7 @@ async fn handed_back(host: &Host, device: &str) -> bool {
 
 /// Returns when the session may drive the device: it may already, or the person says so now. However
 /// much an agent may do unasked, this is asked.
-async fn armed(host: &Host, call: &Call, device: &str) -> Result<(), String> {
+pub async fn armed(host: &Host, call: &Call, device: &str) -> Result<(), String> {
     let session = call.session.id();
     if let Armed::Until(..) = host.devices.armed(device, Some(session)) {
         return Ok(());

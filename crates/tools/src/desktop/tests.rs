@@ -243,3 +243,30 @@ async fn the_tools_are_there_while_there_is_something_to_drive() {
     drop(stay);
     editions.wait_for(|_| !host.ports.tools.is_ours("computer")).await.unwrap();
 }
+
+#[tokio::test]
+async fn what_a_person_recorded_is_done_again_by_its_name_if_they_agree() {
+    let home = Home::new().await;
+    let none = home.said("desktop_replay", json!({ "name": "greet" })).await.unwrap_err();
+    assert_eq!(none, "Nothing has been recorded yet; the person does that.");
+    home.host.devices.record("studio").unwrap();
+    home.host.take_over("studio").await.unwrap();
+    let at = Some(Point { x: 5, y: 6 });
+    let click = Action::MouseClickAt { at, button: Button::Left, count: 1, modifiers: vec![] };
+    home.host.devices.touch("studio", click.clone().into()).await.1.unwrap();
+    let steps = home.host.devices.recorded("studio").unwrap().into_steps();
+    home.host.trajectories.keep("greet", "studio", steps).await.unwrap();
+    home.host.hand_back("studio").await.unwrap();
+    home.done();
+    home.arm(&Class::ALL).await;
+    let other = home.said("desktop_replay", json!({ "name": "wave" })).await.unwrap_err();
+    assert_eq!(other, "No recording is named `wave`; there are: greet");
+    let wish = json!({ "name": "greet" });
+    let (done, asked) = tokio::join!(home.said("desktop_replay", wish), home.answer(ONCE));
+    assert_eq!(asked, "Doing greet again");
+    assert_eq!(done.unwrap(), "Did all 1 steps of greet.");
+    assert_eq!(home.done(), [click]);
+    let far = json!({ "name": "greet", "from_step": 2 });
+    let (far, _) = tokio::join!(home.said("desktop_replay", far), home.answer(ONCE));
+    assert_eq!(far.unwrap_err(), "from_step must be from 1 to 1, not 2");
+}
