@@ -16,7 +16,7 @@ use futures::FutureExt as _;
 use kernel::{
     approvals::Grant,
     cabinet::{Cabinet, Card},
-    desktop::{Desktop, Devices, Stay},
+    desktop::{Arming, Class, Desktop, Devices, Stay},
     gallery::Gallery,
     host::Host,
     ports::{Agents, Attic, Briefing, Catalog, Clock, Log, Ports},
@@ -48,6 +48,8 @@ pub struct Plan {
     pub drain: Duration,
     /// Whether other programs can find it while it runs.
     pub is_public: bool,
+    /// For how long this machine's desktop may be driven from the start.
+    pub desktop_arm: Option<Duration>,
     pub config: Config,
 }
 
@@ -70,7 +72,8 @@ impl Rooms {
         sandbox: Option<TcpListener>,
         metrics: Metrics,
     ) -> anyhow::Result<Self> {
-        let Plan { data_dir, workspace, trust_loopback, drain, is_public, config } = plan;
+        let Plan { data_dir, workspace, trust_loopback, drain, is_public, desktop_arm, config } =
+            plan;
         place::prepare(&data_dir)?;
         let config = if is_public { welcome::furnished(config).await } else { config };
         let store = Arc::new(store::Store::open(&data_dir)?);
@@ -124,6 +127,13 @@ impl Rooms {
         tokio::spawn(host.watch_desktops());
         tokio::spawn(tools::desktop::offer(&host));
         let local = if is_public { local_desktop(&host, &data_dir).await } else { None };
+        if let Some(window) = desktop_arm {
+            anyhow::ensure!(
+                local.is_some(),
+                "--desktop-arm needs a desktop, and there is none here"
+            );
+            arm(&host, window);
+        }
         let restarts = tools::Restarts::default();
         if is_public {
             tools::add_restart(&host, restarts.clone());
@@ -195,6 +205,14 @@ async fn local_desktop(host: &Arc<Host>, data_dir: &Path) -> Option<Stay> {
     let local = desktop::Local::new(desktop_settings(data_dir.join("desktop.json")));
     local.mend().await;
     Some(host.devices.join(Devices::LOCAL, Arc::new(local)))
+}
+
+/// As a person would from the page, with the classes that nothing is sent off by.
+fn arm(host: &Host, window: Duration) {
+    let device = Devices::LOCAL.to_owned();
+    let until = host.ports.clock.now() + window;
+    let classes = vec![Class::Look, Class::Point, Class::Type];
+    host.devices.arm(Arming { device, session: None, classes, until });
 }
 
 /// This machine's desktop for a hub elsewhere, whether there is one or not: that is told on first use.

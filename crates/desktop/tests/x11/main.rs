@@ -8,6 +8,7 @@ mod lamp;
 mod person;
 mod pointer;
 mod seeing;
+mod spared;
 mod stage;
 mod typing;
 mod witness;

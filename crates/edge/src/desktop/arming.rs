@@ -72,7 +72,7 @@ pub async fn arm(
     });
     let until = app.hub.now() + Duration::from_secs(seconds);
     let session = session.transpose()?;
-    app.hub.devices().arm(Arming { device: device.clone(), session, classes, until });
+    app.host.arm(Arming { device: device.clone(), session, classes, until }).await?;
     Ok(Reply(state(&app, device, session)))
 }
 
@@ -96,7 +96,7 @@ pub async fn disarm(
     Json(Which { device }): Json<Which>,
 ) -> Result<Reply<ArmState>, ApiError> {
     let device = pick(&app, device.as_deref())?;
-    app.hub.devices().disarm(&device, None);
+    app.host.disarm(&device, None, "the owner").await;
     Ok(Reply(state(&app, device, None)))
 }
 
@@ -112,7 +112,7 @@ pub async fn stop(
 ) -> Result<Reply<ArmState>, ApiError> {
     let device = pick(&app, device.as_deref())?;
     // It is stopped on our side whatever the device says; what it could not do is worth a line.
-    if let Err(error) = app.hub.devices().pause(&device, Pause::Owner).await {
+    if let Err(error) = app.host.stop_desktop(&device, Pause::Owner).await {
         tracing::warn!(device, %error, "a device did not stop as it should");
     }
     Ok(Reply(state(&app, device, None)))
@@ -127,7 +127,7 @@ pub async fn hand_back(
     Json(Which { device }): Json<Which>,
 ) -> Result<Reply<ArmState>, ApiError> {
     let device = pick(&app, device.as_deref())?;
-    let handed = app.hub.devices().hand_back(&device).await;
+    let handed = app.host.hand_back(&device).await;
     handed.map_err(|error| ApiError::conflict(error.text))?;
     Ok(Reply(state(&app, device, None)))
 }
