@@ -126,14 +126,8 @@ impl Rooms {
         tokio::spawn(kernel::cabinet::announce(app_changes, host.roster.clone()));
         tokio::spawn(host.watch_desktops());
         tokio::spawn(tools::desktop::offer(&host));
-        let local = if is_public { local_desktop(&host, &data_dir).await } else { None };
-        if let Some(window) = desktop_arm {
-            anyhow::ensure!(
-                local.is_some(),
-                "--desktop-arm needs a desktop, and there is none here"
-            );
-            arm(&host, window);
-        }
+        let local =
+            if is_public { local_desktop(&host, &data_dir, desktop_arm).await } else { None };
         let restarts = tools::Restarts::default();
         if is_public {
             tools::add_restart(&host, restarts.clone());
@@ -198,13 +192,20 @@ impl Rooms {
 }
 
 /// This machine's desktop, where it has one; what a crash has left pressed there is let go first.
-async fn local_desktop(host: &Arc<Host>, data_dir: &Path) -> Option<Stay> {
+async fn local_desktop(host: &Arc<Host>, data_dir: &Path, armed: Option<Duration>) -> Option<Stay> {
     if !desktop::is_present() {
+        if armed.is_some() {
+            tracing::warn!("there is no desktop here that --desktop-arm could arm");
+        }
         return None;
     }
     let local = desktop::Local::new(desktop_settings(data_dir.join("desktop.json")));
     local.mend().await;
-    Some(host.devices.join(Devices::LOCAL, Arc::new(local)))
+    let stay = host.devices.join(Devices::LOCAL, Arc::new(local));
+    if let Some(window) = armed {
+        arm(host, window);
+    }
+    Some(stay)
 }
 
 /// As a person would from the page, with the classes that nothing is sent off by.
