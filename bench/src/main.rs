@@ -6,6 +6,8 @@ mod apps;
 mod bare;
 mod calls;
 mod client;
+mod desktop;
+mod devices;
 mod echo;
 mod fan_out;
 mod files;
@@ -38,7 +40,7 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == calls::COMMAND) {
         return calls::lend();
     }
-    let measurements: [(&str, Measure); 12] = [
+    let measurements: [(&str, Measure); 14] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
         ("history", history::history),
@@ -51,6 +53,8 @@ fn main() -> anyhow::Result<()> {
         ("page", page::measure),
         ("apps", apps::measure),
         ("files", files::measure),
+        ("devices", devices::measure),
+        ("desktop", desktop::measure),
     ];
     // The clients of other rooms are built here too, and need one although nothing is encrypted.
     rustls::crypto::ring::default_provider().install_default().ok();

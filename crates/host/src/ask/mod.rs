@@ -126,7 +126,15 @@ pub async fn own(data_dir: PathBuf, workspace: &Path) -> anyhow::Result<Rooms> {
     let workspace = workspace.canonicalize();
     let workspace = workspace.context("there is no such folder to work in")?;
     let is_public = false;
-    let plan = Plan { data_dir, workspace, trust_loopback: false, drain: DRAIN, is_public, config };
+    let plan = Plan {
+        data_dir,
+        workspace,
+        trust_loopback: false,
+        drain: DRAIN,
+        is_public,
+        desktop_arm: None,
+        config,
+    };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     // Nobody reads the counters of so short a life.
     let rooms = Rooms::build(plan, listener, None, Arc::new(String::new)).await?;
