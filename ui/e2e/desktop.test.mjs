@@ -115,6 +115,46 @@ describe('the desktop', () => {
     await context.close();
   });
 
+  test('an agent types a command into a terminal, and the page shows what comes of it', async () => {
+    const context = await browser.newContext({ storageState: remembered, viewport: { width: 1400, height: 900 } });
+    const guest = await visit(context, `${server.url}/?view=desktop`);
+    const { page } = guest;
+    display.terminal('exec sh', '-geometry', '60x8+0+440', '-bg', '#203020', '-fg', '#ffffff');
+    await eventually(async () => assert.deepEqual(await colour(page, 300, 520), [0x20, 0x30, 0x20]));
+    const ask = (path, body) =>
+      page.evaluate(
+        async ([path, body]) => {
+          const headers = { 'Content-Type': 'application/json' };
+          const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
+          if (!answer.ok) throw new Error(await answer.text());
+          return await answer.json();
+        },
+        [path, body],
+      );
+    const { sessionId } = await ask('/api/sessions', { model: 'demo', mode: 'full' });
+    const classes = ['look', 'point', 'type', 'act'];
+    await ask('/api/desktop/arm', { device: 'local', session: sessionId, seconds: 600, classes });
+    const steps = [
+      ['mouse_move', { x: 300, y: 520, duration: 0 }],
+      ['mouse_click', { button: 'left' }],
+      // It changes the colour of the terminal.
+      ['keyboard_input', { text: "printf '\\033]11;#00aa00\\007'\n" }],
+    ];
+    const prompt = steps.map(([tool, args]) => `/tool ${tool} ${JSON.stringify(args)}`).join('\n');
+    await ask(`/api/sessions/${sessionId}/messages`, { prompt });
+    await eventually(async () => assert.deepEqual(await colour(page, 300, 520), [0, 0xaa, 0]));
+    const done = page.getByRole('list', { name: 'What was done on this desktop' });
+    await done.locator('summary', { hasText: 'keyboard_input' }).first().click();
+    await done.getByText('the agent').first().waitFor();
+    // Where it pointed last is marked.
+    await page.locator('svg[viewBox="0 0 1024 640"] circle').first().waitFor({ state: 'attached' });
+    await guest.connected();
+    await inspect(guest, 'desktop-agent');
+    await page.getByRole('button', { name: 'Take back' }).click();
+    await page.getByText('Nobody may use it but you.').waitFor();
+    await context.close();
+  });
+
   for (const { name: look, options } of looks) {
     test(`lent to agents, in ${look}`, async () => {
       const context = await browser.newContext({ storageState: remembered, ...options });

@@ -1,6 +1,6 @@
 //! A desktop in the person's hands, what is recorded there, and how it is done again.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "all of it is a test")]
+#![expect(clippy::unwrap_used, reason = "all of it is a test")]
 
 use std::{sync::Arc, time::Duration};
 
