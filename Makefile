@@ -6,7 +6,7 @@
 # make live     install what that needs, and nothing more
 # make agents   install the example agent of the Agent Client Protocol, which some tests call
 # make keyring  install a keyring (gnome-keyring, dbus), without which one test is skipped
-# make display  install a display that nobody sees (Xvfb, xterm, setxkbmap), for the tests of the desktop
+# make display  install a display that nobody sees (Xvfb, xterm, setxkbmap, xclip), for the tests of the desktop
 # make check    what must hold before a change goes in: formatting, lints, tests, licences
 # make bench    measure, beside references, in a table
 # make screenshots  the pictures of the README, drawn anew from a server with an example in it
@@ -187,12 +187,12 @@ keyring:
 # Installed only where there is none and we may; elsewhere than on Linux there is nothing to test with it.
 display:
 	@if [ "$$(uname)" != Linux ]; then exit 0; fi; \
-	if command -v Xvfb > /dev/null && command -v xterm > /dev/null && command -v setxkbmap > /dev/null; then exit 0; fi; \
+	if command -v Xvfb > /dev/null && command -v xterm > /dev/null && command -v setxkbmap > /dev/null && command -v xclip > /dev/null; then exit 0; fi; \
 	as_root=; \
 	if [ "$$(id -u)" != 0 ]; then as_root="sudo -n"; fi; \
 	echo "installing a display for the tests of the desktop"; \
-	if ! $$as_root sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends xvfb xterm x11-xkb-utils' > /dev/null; then \
-	    echo "the tests of the desktop need Xvfb, xterm and setxkbmap: install them" >&2; \
+	if ! $$as_root sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends xvfb xterm x11-xkb-utils xclip' > /dev/null; then \
+	    echo "the tests of the desktop need Xvfb, xterm, setxkbmap and xclip: install them" >&2; \
 	    exit 1; \
 	fi
 

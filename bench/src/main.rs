@@ -6,6 +6,8 @@ mod apps;
 mod bare;
 mod calls;
 mod client;
+mod desktop;
+mod devices;
 mod echo;
 mod fan_out;
 mod files;
@@ -41,7 +43,7 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == calls::COMMAND) {
         return calls::lend();
     }
-    let measurements: [(&str, Measure); 15] = [
+    let measurements: [(&str, Measure); 17] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
         ("history", history::history),
@@ -57,6 +59,8 @@ fn main() -> anyhow::Result<()> {
         ("files", files::measure),
         ("widgets", widgets::measure),
         ("widgets in the page", round_trip::measure),
+        ("devices", devices::measure),
+        ("desktop", desktop::measure),
     ];
     // The clients of other rooms are built here too, and need one although nothing is encrypted.
     rustls::crypto::ring::default_provider().install_default().ok();

@@ -18,6 +18,8 @@ export class Server {
   url = '';
   login = '';
   log = '';
+  /** @type {Record<string, string>} */
+  surroundings = {};
 
   /** @param {string} home */
   constructor(home) {
@@ -30,9 +32,17 @@ export class Server {
    * @param {(server: Server) => Promise<unknown>} prepare what is to be done before it starts
    * @param {string} listen where it listens
    * @param {string} sandbox where the content of frames is served
+   * @param {Record<string, string>} surroundings variables of its environment
    */
-  static async fresh(config = '', prepare = async () => {}, listen = '127.0.0.1:0', sandbox = '127.0.0.1:0') {
+  static async fresh(
+    config = '',
+    prepare = async () => {},
+    listen = '127.0.0.1:0',
+    sandbox = '127.0.0.1:0',
+    surroundings = {},
+  ) {
     const server = new Server(await mkdtemp(join(tmpdir(), 'megaron-e2e-')));
+    server.surroundings = surroundings;
     await mkdir(join(server.home, 'data'), { mode: 0o700 });
     await writeFile(join(server.home, 'data', 'config.toml'), config);
     await mkdir(join(server.workspace, 'notes'), { recursive: true });
@@ -49,7 +59,9 @@ export class Server {
   async start(listen, sandbox = '127.0.0.1:0') {
     const options = ['serve', '--listen', listen, '--sandbox-listen', sandbox];
     const folders = ['--data-dir', join(this.home, 'data'), '--workspace', this.workspace, '--no-open'];
-    const child = spawn(binary, [...options, ...folders], { stdio: ['ignore', 'pipe', 'pipe'] });
+    // Without a display of its own it has none, whoever starts the tests.
+    const env = { ...process.env, DISPLAY: '', ...this.surroundings };
+    const child = spawn(binary, [...options, ...folders], { stdio: ['ignore', 'pipe', 'pipe'], env });
     this.process = child;
     child.stderr.on('data', (text) => (this.log += text));
     const [address, login] = await firstLines(child, 2).catch((error) => {

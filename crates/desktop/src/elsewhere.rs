@@ -49,6 +49,10 @@ impl Seat {
         match *self {}
     }
 
+    pub fn pixels(&self) -> Result<Vec<u8>, DesktopError> {
+        match *self {}
+    }
+
     pub fn size(&self) -> Result<(u32, u32), DesktopError> {
         match *self {}
     }

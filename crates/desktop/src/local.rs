@@ -88,6 +88,11 @@ impl Local {
         }
     }
 
+    /// The whole screen without encoding it, for measuring.
+    pub async fn pixels(&self) -> Result<Vec<u8>, DesktopError> {
+        self.with_seat(Seat::pixels).await
+    }
+
     async fn attempt(&self, order: Order) -> Result<Outcome, DesktopError> {
         match order.action {
             Action::GetMousePosition if order.after.is_none() => {
@@ -97,11 +102,16 @@ impl Local {
             Action::ScreenInfo if order.after.is_none() => self.with_seat(Seat::screen).await,
             _ => {
                 let (job, waiting, answer) = self.desk.open(order);
-                self.with_seat(move |seat| {
-                    seat.enqueue(job);
-                    Ok(())
-                })
-                .await?;
+                match self.open_seat() {
+                    Some(seat) => seat.enqueue(job),
+                    None => {
+                        let enqueue = move |seat: &Seat| {
+                            seat.enqueue(job);
+                            Ok(())
+                        };
+                        self.with_seat(enqueue).await?;
+                    }
+                }
                 let cut = || DesktopError::failed("OS Failure: the line to the display is cut");
                 let result = answer.await.unwrap_or_else(|_| Err(cut()));
                 drop(waiting);
@@ -126,6 +136,12 @@ impl Local {
         let Some(seat) = seat else { return Ok(()) };
         let rested = tokio::task::spawn_blocking(move || seat.rest()).await;
         rested.unwrap_or_else(|_| Err(DesktopError::failed("OS Failure: the work broke down")))
+    }
+
+    /// If it is there, and nobody is about to open it.
+    fn open_seat(&self) -> Option<Arc<Seat>> {
+        let seat = self.seat.try_lock().ok()?;
+        seat.as_ref().filter(|seat| seat.is_alive()).cloned()
     }
 
     fn seat(&self) -> Result<Arc<Seat>, DesktopError> {

@@ -21,7 +21,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kernel::desktop::{Action, DesktopError, Outcome};
+use kernel::desktop::{Action, DesktopError, Outcome, Shot};
 
 use self::{
     ears::{Alarm, Ears, Touch},
@@ -58,6 +58,7 @@ impl Seat {
         let jobs = Arc::new(jobs);
         let alarm = alarm(desk, &jobs);
         let ears = Ears::open(&display, ledger.clone(), alarm)?;
+        link.watch()?;
         let eyes = Eyes::open(Link::open(&display)?)?;
         let hands = Hands::new(link.clone(), ears.clone(), ledger, journal);
         let performer = Performer::new(hands, Eyes::open(link)?, settings.denied.clone());
@@ -95,12 +96,18 @@ impl Seat {
         self.eyes().glance(cursor)
     }
 
+    pub fn pixels(&self) -> Result<Vec<u8>, DesktopError> {
+        let mut eyes = self.eyes();
+        let area = eyes.area(&Shot::default())?;
+        eyes.pixels(area)
+    }
+
     pub fn size(&self) -> Result<(u32, u32), DesktopError> {
         self.eyes().link.size()
     }
 
     pub fn is_alive(&self) -> bool {
-        self.eyes().link.is_alive()
+        !self.ears.is_gone()
     }
 
     /// What a person does from now on does not matter until we do something again.
@@ -158,6 +165,10 @@ fn work(mut performer: Performer, jobs: &Receiver<Job>, desk: &Desk, longest_hol
         }
         held_since = performer.is_holding().then(|| held_since.unwrap_or_else(Instant::now));
         let cut = result.is_err() && !performer.is_alive();
+        if cut {
+            // Before anybody hears of it: whoever comes next shall not come to us.
+            performer.part();
+        }
         desk.finished(&job, performer.held());
         job.answer(result);
         if cut {

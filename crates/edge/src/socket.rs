@@ -129,9 +129,8 @@ pub async fn pump<D: Dialect>(
                         dialect.hear(&bytes).await;
                     }
                     Some(Ok(Message::Binary(_) | Message::Ping(_) | Message::Pong(_))) => (),
-                    Some(Ok(Message::Close(_))) | None => break End::Left,
                     Some(Err(error)) if is_size(&error) => break End::TooLarge(manners.too_large),
-                    Some(Err(_)) => break End::Left,
+                    Some(Ok(Message::Close(_)) | Err(_)) | None => break End::Left,
                 }
                 continue;
             }

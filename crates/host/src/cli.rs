@@ -194,6 +194,9 @@ pub struct ServeArgs {
     /// Let every program and person on this machine in without a key
     #[arg(long, env = "MEGARON_TRUST_LOOPBACK", hide_env_values = true, value_parser = FalseyValueParser::new())]
     pub trust_loopback: bool,
+    /// Let this machine's desktop be driven from the start, such as 15m or 2h, at most 8h
+    #[arg(long, env = "MEGARON_DESKTOP_ARM", hide_env_values = true, value_name = "TIME")]
+    pub desktop_arm: Option<String>,
     /// How log lines look
     #[arg(
         long,

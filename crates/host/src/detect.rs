@@ -204,6 +204,7 @@ fn bare(kind: Kind) -> Provider {
         max_tokens: None,
         reasoning_effort: None,
         silence_seconds: None,
+        computer_use: false,
         context_window: None,
         price: None,
     }

@@ -74,7 +74,7 @@ async fn obey(args: DesktopArgs, data_dir: &Path) -> anyhow::Result<ExitCode> {
     let mut stops = Stops::listen().context("cannot listen for signals")?;
     let url = args.connect.context("say which hub: --connect ws://HOST/connect")?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let until = args.arm.as_deref().map(window).transpose()?;
+    let until = args.arm.as_deref().map(|text| window("--arm", text)).transpose()?;
     let until = until.map(|window| clock.now() + window);
     let mut address = Address::new(&url, args.token, args.insecure)?;
     // Our own key is nobody else's business.
@@ -125,7 +125,7 @@ fn tell(host: &str, event: &Event) {
 }
 
 /// `90`, `90s`, `15m`, `2h`.
-fn window(text: &str) -> anyhow::Result<Duration> {
+pub fn window(flag: &str, text: &str) -> anyhow::Result<Duration> {
     let (digits, unit) = match text.strip_suffix(['s', 'm', 'h']) {
         Some(digits) => (digits, &text[digits.len()..]),
         None => (text, "s"),
@@ -137,7 +137,7 @@ fn window(text: &str) -> anyhow::Result<Duration> {
     };
     let window = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(seconds));
     let window = window.map(Duration::from_secs).filter(|it| !it.is_zero() && *it <= LONGEST);
-    window.with_context(|| format!("--arm must be like 15m or 2h, and at most 8h, not `{text}`"))
+    window.with_context(|| format!("{flag} must be like 15m or 2h, and at most 8h, not `{text}`"))
 }
 
 /// What this machine calls itself, as far as it can be the name of a device.
@@ -157,10 +157,10 @@ mod tests {
     #[test]
     fn a_window_is_given_in_seconds_minutes_or_hours() {
         for (text, seconds) in [("90", 90), ("90s", 90), ("15m", 900), ("8h", 28_800)] {
-            assert_eq!(window(text).unwrap(), Duration::from_secs(seconds), "{text}");
+            assert_eq!(window("--arm", text).unwrap(), Duration::from_secs(seconds), "{text}");
         }
         for text in ["", "m", "0", "9h", "-5m", "1.5h", "15 m", "18446744073709551615h", "5d"] {
-            assert!(window(text).is_err(), "{text}");
+            assert!(window("--arm", text).is_err(), "{text}");
         }
     }
 

@@ -18,6 +18,7 @@ use crate::{
     cli::{LogFormat, ServeArgs},
     config::{self, Config},
     detect::{self, Surroundings},
+    driven,
     hall::Hall,
     lan::{
         self,
@@ -98,7 +99,10 @@ fn plan(args: &ServeArgs) -> anyhow::Result<Plan> {
         .with_context(|| format!("there is no workspace at {}", args.workspace.display()))?;
     anyhow::ensure!(workspace.is_dir(), "the workspace {} is not a folder", workspace.display());
     let (trust_loopback, drain) = (args.trust_loopback, config.drain());
-    Ok(Plan { data_dir, workspace, trust_loopback, drain, is_public: true, lan, config })
+    let desktop_arm = args.desktop_arm.as_deref();
+    let desktop_arm = desktop_arm.map(|text| driven::window("--desktop-arm", text)).transpose()?;
+    let is_public = true;
+    Ok(Plan { data_dir, workspace, trust_loopback, drain, is_public, lan, desktop_arm, config })
 }
 
 /// What providers have, and what is wrong with them; nobody waits for it.

@@ -16,7 +16,7 @@ use futures::FutureExt as _;
 use kernel::{
     approvals::Grant,
     cabinet::{Cabinet, Card},
-    desktop::{Desktop, Devices, Stay},
+    desktop::{Arming, Class, Desktop, Devices, Stay},
     gallery::Gallery,
     host::Host,
     ports::{Agents, Attic, Briefing, Catalog, Clock, Log, Ports},
@@ -52,6 +52,8 @@ pub struct Plan {
     pub is_public: bool,
     /// How others reach it, where they do.
     pub lan: Option<Lan>,
+    /// For how long this machine's desktop may be driven from the start.
+    pub desktop_arm: Option<Duration>,
     pub config: Config,
 }
 
@@ -74,7 +76,16 @@ impl Rooms {
         sandbox: Option<TcpListener>,
         metrics: Metrics,
     ) -> anyhow::Result<Self> {
-        let Plan { data_dir, workspace, trust_loopback, drain, is_public, lan, config } = plan;
+        let Plan {
+            data_dir,
+            workspace,
+            trust_loopback,
+            drain,
+            is_public,
+            lan,
+            desktop_arm,
+            config,
+        } = plan;
         place::prepare(&data_dir)?;
         let config = if is_public { welcome::furnished(config).await } else { config };
         let store = Arc::new(store::Store::open(&data_dir)?);
@@ -127,7 +138,8 @@ impl Rooms {
         tokio::spawn(kernel::cabinet::announce(app_changes, host.roster.clone()));
         tokio::spawn(host.watch_desktops());
         tokio::spawn(tools::desktop::offer(&host));
-        let local = if is_public { local_desktop(&host, &data_dir).await } else { None };
+        let local =
+            if is_public { local_desktop(&host, &data_dir, desktop_arm).await } else { None };
         let restarts = tools::Restarts::default();
         if is_public {
             tools::add_restart(&host, restarts.clone());
@@ -195,13 +207,28 @@ impl Rooms {
 }
 
 /// This machine's desktop, where it has one; what a crash has left pressed there is let go first.
-async fn local_desktop(host: &Arc<Host>, data_dir: &Path) -> Option<Stay> {
+async fn local_desktop(host: &Arc<Host>, data_dir: &Path, armed: Option<Duration>) -> Option<Stay> {
     if !desktop::is_present() {
+        if armed.is_some() {
+            tracing::warn!("there is no desktop here that --desktop-arm could arm");
+        }
         return None;
     }
     let local = desktop::Local::new(desktop_settings(data_dir.join("desktop.json")));
     local.mend().await;
-    Some(host.devices.join(Devices::LOCAL, Arc::new(local)))
+    let stay = host.devices.join(Devices::LOCAL, Arc::new(local));
+    if let Some(window) = armed {
+        arm(host, window);
+    }
+    Some(stay)
+}
+
+/// As a person would from the page, with the classes that nothing is sent off by.
+fn arm(host: &Host, window: Duration) {
+    let device = Devices::LOCAL.to_owned();
+    let until = host.ports.clock.now() + window;
+    let classes = vec![Class::Look, Class::Point, Class::Type];
+    host.devices.arm(Arming { device, session: None, classes, until });
 }
 
 /// This machine's desktop for a hub elsewhere, whether there is one or not: that is told on first use.

@@ -11,12 +11,14 @@ use futures::{FutureExt as _, future::BoxFuture};
 use jiff::SignedDuration;
 use kernel::{
     desktop::{
-        Action, Arming, Button, Class, Code, Desktop, DesktopError, Info, Method, News, Order,
-        Outcome, Pause, Point, State, Who,
+        Action, Arming, Button, Class, Code, Desktop, DesktopError, DesktopFact, Devices, Info,
+        Method, News, Order, Outcome, Pause, Point, State, Who,
     },
     host::{Host, Settings},
-    toolbox::Caller,
-    update::SessionId,
+    leave::Wish,
+    question::{Decision, Scope},
+    toolbox::{Caller, Deed, Detail, Risk},
+    update::{Fact, Seq, SessionId},
 };
 use testkit::World;
 use tokio::sync::watch;
@@ -26,6 +28,9 @@ use tokio::sync::watch;
 struct Pretended {
     done: Mutex<Vec<Action>>,
     states: watch::Sender<State>,
+    /// How often anything was done, and whether it shows that it may be.
+    count: watch::Sender<usize>,
+    lit: watch::Sender<bool>,
 }
 
 impl Desktop for Pretended {
@@ -35,6 +40,7 @@ impl Desktop for Pretended {
 
     fn act(&self, order: Order) -> BoxFuture<'_, Result<Outcome, DesktopError>> {
         self.done.lock().unwrap().push(order.action.clone());
+        self.count.send_modify(|count| *count += 1);
         async move { Ok(Outcome::said(order.action.done(None))) }.boxed()
     }
 
@@ -45,6 +51,10 @@ impl Desktop for Pretended {
     fn hand_back(&self) -> BoxFuture<'_, Result<(), DesktopError>> {
         self.states.send_modify(|state| state.paused = None);
         async { Ok(()) }.boxed()
+    }
+
+    fn indicate(&self, armed: bool) {
+        self.lit.send_if_modified(|lit| std::mem::replace(lit, armed) != armed);
     }
 
     fn states(&self) -> watch::Receiver<State> {
@@ -197,4 +207,73 @@ async fn a_secret_is_told_to_the_device_and_nobody_else() {
     assert!(log.contains("[secret, 7 chars]"), "{log}");
     assert!(!log.contains("hunter2") && !log.contains("horse"), "{log}");
     assert_eq!(desktop.done.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn when_its_time_is_over_a_device_lets_go_and_shows_it_and_it_is_on_record() {
+    let home = Home::new().await;
+    tokio::spawn(home.host.watch_desktops());
+    let desktop = Arc::new(Pretended::default());
+    let (mut lit, mut count) = (desktop.lit.subscribe(), desktop.count.subscribe());
+    let _stay = home.host.devices.join("studio", desktop.clone());
+    for why in ["the time ran out", "the owner"] {
+        let until = home.host.ports.clock.now() + Duration::from_mins(15);
+        let (device, session) = ("studio".to_owned(), Some(home.session));
+        let classes = Class::ALL.into();
+        home.host.arm(Arming { device, session, classes, until }).await.unwrap();
+        lit.wait_for(|lit| *lit).await.unwrap();
+        home.act("studio", click()).await.unwrap();
+        if why == "the owner" {
+            home.host.disarm("studio", None, why).await;
+        } else {
+            home.world.clock.advance(SignedDuration::from_mins(15));
+        }
+        lit.wait_for(|lit| !*lit).await.unwrap();
+        let released = || desktop.done.lock().unwrap().last() == Some(&Action::ReleaseAll);
+        count.wait_for(|_| released()).await.unwrap();
+        let log = home.host.ports.log.read(home.session, Seq(0), 100).await.unwrap();
+        let last = log.into_iter().rev().find_map(|entry| match entry.fact {
+            Fact::Desktop(fact) => Some(*fact),
+            _ => None,
+        });
+        let (device, why) = ("studio".to_owned(), why.to_owned());
+        assert_eq!(last, Some(DesktopFact::Disarmed { device, why }));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_is_asked_about_cannot_answer_on_the_screen_that_may_show_the_question() {
+    let home = Home::new().await;
+    let desktop = Arc::new(Pretended::default());
+    let _stays = (
+        home.host.devices.join(Devices::LOCAL, desktop.clone()),
+        home.host.devices.join("studio", Arc::new(Pretended::default())),
+    );
+    for device in [Devices::LOCAL, "studio"] {
+        home.arm(device, &Class::ALL, Duration::from_mins(15));
+    }
+    let other = home.host.create("/".as_ref(), "other", "").await.unwrap();
+    let detail = Detail::Arguments { args: serde_json::json!({}) };
+    let deed = Deed { risk: Risk::Acts, detail, subjects: vec![], within: None };
+    let wish = Wish { name: "test".into(), title: "Something".into(), deed };
+    let mut news = home.host.roster.listen();
+    let (host, caller) = (home.host.clone(), Caller::Model);
+    let asking = tokio::spawn(async move { host.leave(other, caller, wish).await.is_ok() });
+    let question = loop {
+        if let Some(waiting) = home.host.questions().await.unwrap().pop() {
+            break waiting.question.id;
+        }
+        news.recv().await.unwrap();
+    };
+    let clicked = home.act(Devices::LOCAL, click());
+    tokio::pin!(clicked);
+    assert!(tokio::time::timeout(Duration::from_mins(1), &mut clicked).await.is_err());
+    assert_eq!(desktop.done.lock().unwrap().len(), 0);
+    // Looking is no answer, and another screen does not show it.
+    home.act(Devices::LOCAL, Action::ScreenInfo).await.unwrap();
+    home.act("studio", click()).await.unwrap();
+    let yes = Decision::Allow { scope: Scope::Once, pattern: None, lasts: None };
+    home.host.decide(question, yes, "the page").await.unwrap();
+    clicked.await.unwrap();
+    assert!(asking.await.unwrap());
 }

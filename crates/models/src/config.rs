@@ -39,6 +39,9 @@ pub struct ProviderSettings {
     /// How long a stream may say nothing.
     #[serde(default)]
     pub silence_seconds: Option<f64>,
+    /// Whether desktops are driven by the vendor's own tool, which not every model knows.
+    #[serde(default)]
+    pub computer_use: bool,
     /// How many tokens its models can be shown, if we do not know or know it wrong.
     #[serde(default)]
     pub context_window: Option<u64>,
@@ -124,6 +127,7 @@ impl ProviderSettings {
             max_tokens: None,
             reasoning_effort: None,
             silence_seconds: None,
+            computer_use: false,
             context_window: None,
             price: None,
         }

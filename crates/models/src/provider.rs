@@ -34,6 +34,7 @@ pub struct Provider {
     pub max_tokens: Option<u64>,
     pub effort: Option<Effort>,
     pub silence: Duration,
+    pub computer_use: bool,
     pub window: Option<u64>,
     pub price: Option<Price>,
     headers: HeaderMap,
@@ -134,6 +135,7 @@ impl Provider {
             max_tokens: settings.max_tokens,
             effort: settings.reasoning_effort,
             silence,
+            computer_use: settings.computer_use,
             window: settings.context_window,
             price: settings.price,
             headers,
@@ -207,6 +209,14 @@ impl Provider {
         let mut value = value.map_err(|_| bad_key("the key is malformed".into()))?;
         value.set_sensitive(true);
         Ok(request.header(name, value))
+    }
+
+    /// A word that must be said besides those that the owner has written down.
+    pub fn with_beta(&self, request: RequestBuilder, beta: &str) -> RequestBuilder {
+        const NAME: &str = "anthropic-beta";
+        let written = self.headers.get(NAME).and_then(|it| it.to_str().ok());
+        let all = written.map(|written| format!("{written},{beta}"));
+        request.header(NAME, all.as_deref().unwrap_or(beta))
     }
 
     fn client(&self) -> Result<Client, ModelError> {

@@ -135,8 +135,11 @@ impl Remote {
         let (remote, paths) = (self.clone(), pictures::paths(&prompt));
         // Reading pictures and setting up connections would hold up everybody else.
         let prepared = tokio::task::spawn_blocking(move || {
-            let request = remote.request()?;
-            let body = remote.body(&prompt, &Pictures::read(paths));
+            let mut request = remote.request()?;
+            let (body, beta) = remote.body(&prompt, &Pictures::read(paths));
+            if let Some(beta) = beta {
+                request = remote.provider.with_beta(request, beta);
+            }
             Ok(request.header(CONTENT_TYPE, "application/json").body(body))
         });
         let broke = |_| ModelError::new(Failure::Internal, "the request could not be prepared");
@@ -157,7 +160,8 @@ impl Remote {
         }
     }
 
-    fn body(&self, prompt: &Prompt, pictures: &Pictures) -> String {
+    /// With what must be said on the envelope for it.
+    fn body(&self, prompt: &Prompt, pictures: &Pictures) -> (String, Option<&'static str>) {
         let id = format!("{}/{}", self.provider.name, self.model);
         let ask = Ask {
             prompt,
@@ -167,8 +171,9 @@ impl Remote {
             max_tokens: self.provider.max_tokens,
             effort: self.provider.effort,
             at_openai: self.provider.is_at("api.openai.com"),
+            computer: self.provider.computer_use,
         };
-        wire::request(self.provider.kind, ask).to_string()
+        (wire::request(self.provider.kind, ask).to_string(), wire::beta(self.provider.kind, &ask))
     }
 
     pub fn price(&self) -> Option<Price> {

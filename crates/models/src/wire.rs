@@ -2,6 +2,7 @@
 
 pub mod anthropic;
 pub mod chat;
+pub mod computer;
 pub mod gemini;
 pub mod responses;
 #[cfg(test)]
@@ -34,6 +35,8 @@ pub struct Ask<'a> {
     pub effort: Option<Effort>,
     /// Whether it is `OpenAI` itself, which has moved on from what the compatible servers copy.
     pub at_openai: bool,
+    /// Whether desktops are driven by the vendor's own tool, where the model knows it.
+    pub computer: bool,
 }
 
 /// Turns events into pieces. Knows nothing of sockets.
@@ -54,6 +57,11 @@ pub fn request(kind: Kind, ask: Ask) -> Value {
         Kind::OpenaiChat => chat::request(ask),
         Kind::Gemini => gemini::request(ask),
     }
+}
+
+/// What must be said on the envelope, if anything.
+pub fn beta(kind: Kind, ask: &Ask) -> Option<&'static str> {
+    (kind == Kind::Anthropic).then(|| computer::beta(ask)).flatten()
 }
 
 pub fn decoder(kind: Kind) -> Box<dyn Decode> {

@@ -23,7 +23,7 @@ pub struct Coerced {
 pub fn coerce(kind: &str, given: &Map<String, Value>) -> Result<Coerced, String> {
     let mut coerced = Coerced::default();
     let Some(fields) = fields(kind) else {
-        coerced.arguments = given.clone();
+        coerced.arguments.clone_from(given);
         strip(&mut coerced.arguments);
         return Ok(coerced);
     };

@@ -83,7 +83,7 @@ pub fn fields(command: &str) -> Option<Vec<Field>> {
         "mouse_move" => vec![x, y, may("duration", MOVE)],
         "mouse_click" => vec![must("button", Text)],
         "mouse_scroll" => vec![must("direction", Text), may("intensity", STEPS)],
-        "keyboard_input" => vec![must("text", Text)],
+        "keyboard_input" | "clipboard_set" => vec![must("text", Text)],
         "keyboard_command" => vec![must("command", Text)],
         "mouse_click_at" => vec![at_x, at_y, button, may("count", COUNT), modifiers],
         "mouse_down" | "mouse_up" => vec![button, at_x, at_y],
@@ -109,7 +109,6 @@ pub fn fields(command: &str) -> Option<Vec<Field>> {
             may("w", COUNT),
             may("h", COUNT),
         ],
-        "clipboard_set" => vec![must("text", Text)],
         _ => return looking(command),
     };
     Some(input.into_iter().chain([AFTER]).collect())

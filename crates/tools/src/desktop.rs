@@ -3,21 +3,27 @@
 mod arguments;
 mod computer;
 mod driving;
+mod replay;
 mod seed;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use kernel::{desktop::News, host::Host};
+use kernel::{
+    desktop::{Info, Mapping, News, Rect, Shot},
+    host::Host,
+};
+use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 
 use self::{
     computer::Input as Computer,
     driving::{Driver, Driving, Gesture},
+    replay::Replaying,
     seed::{
-        GetMousePosition, KeyboardCommand, KeyboardInput, MouseClick, MouseMove, MouseScroll,
-        Screenshot,
+        GetMousePosition, Given, KeyboardCommand, KeyboardInput, MouseClick, MouseMove,
+        MouseScroll, Screenshot,
     },
 };
 use crate::{agents::House, typed::Adapter};
@@ -28,16 +34,21 @@ pub fn offer(host: &Arc<Host>) -> impl Future<Output = ()> + Send + 'static {
     let mut news = host.devices.news();
     let host = Arc::downgrade(host);
     async move {
-        let mut offered = false;
+        let mut offered: Vec<String> = Vec::new();
         loop {
             let Some(host) = host.upgrade() else { return };
-            let wanted = !host.devices.list().is_empty();
-            match (offered, wanted) {
-                (false, true) => add_all(&host, &driver),
-                (true, false) => remove_all(&host),
-                (false, false) | (true, true) => (),
+            let devices: Vec<String> =
+                host.devices.list().into_iter().map(|(name, _)| name).collect();
+            match (offered.is_empty(), devices.is_empty()) {
+                (true, false) => add_all(&host, &driver),
+                (false, true) => remove_all(&host),
+                (true, true) | (false, false) => (),
             }
-            offered = wanted;
+            offered = devices;
+            // Nothing is asked of a device before somebody may drive it.
+            if !host.devices.armings().is_empty() {
+                tokio::spawn(measure(Arc::downgrade(&host), driver.clone(), offered.clone()));
+            }
             drop(host);
             if !changed(&mut news).await {
                 return;
@@ -46,11 +57,30 @@ pub fn offer(host: &Arc<Host>) -> impl Future<Output = ()> + Send + 'static {
     }
 }
 
-/// Returns when a device has come or gone, with whether there may be more of that.
+/// Lets the tool say how large its pictures are, where there is one device alone and it tells: some
+/// providers want to know before the first.
+async fn measure(host: Weak<Host>, driver: Arc<Driver>, devices: Vec<String>) {
+    let [device] = devices.as_slice() else { return };
+    let Some(desktop) = host.upgrade().and_then(|host| host.devices.get(device)) else { return };
+    // Whoever does not tell is asked like any other tool.
+    let Ok(Info { screen: Some((w, h)), .. }) = desktop.info().await else { return };
+    let Some(host) = host.upgrade() else { return };
+    let now: Vec<String> = host.devices.list().into_iter().map(|(name, _)| name).collect();
+    if now != devices {
+        return;
+    }
+    let mapping = Mapping::within(Rect { x: 0, y: 0, w, h }, Shot::default().max_edge);
+    let screen = json!({ "width": mapping.width, "height": mapping.height });
+    let tool = Driving::<Computer>::new(driver);
+    host.ports.tools.add(Adapter::with(tool, "x-screen", screen));
+}
+
+/// Returns when a device has come or gone, or may be driven, with whether there may be more of that.
 async fn changed(news: &mut tokio::sync::broadcast::Receiver<News>) -> bool {
     loop {
         match news.recv().await {
-            Ok(News::Came { .. } | News::Left { .. }) | Err(RecvError::Lagged(_)) => return true,
+            Ok(News::Came { .. } | News::Left { .. } | News::Armed(_))
+            | Err(RecvError::Lagged(_)) => return true,
             Ok(_) => (),
             Err(RecvError::Closed) => return false,
         }
@@ -60,13 +90,13 @@ async fn changed(news: &mut tokio::sync::broadcast::Receiver<News>) -> bool {
 macro_rules! every {
     ($act:ident) => {
         $act!(
-            GetMousePosition,
-            KeyboardCommand,
-            KeyboardInput,
-            MouseClick,
-            MouseMove,
-            MouseScroll,
-            Screenshot,
+            Given<GetMousePosition>,
+            Given<KeyboardCommand>,
+            Given<KeyboardInput>,
+            Given<MouseClick>,
+            Given<MouseMove>,
+            Given<MouseScroll>,
+            Given<Screenshot>,
             Computer
         )
     };
@@ -78,6 +108,7 @@ fn add_all(host: &Host, driver: &Arc<Driver>) {
             $(host.ports.tools.add(Adapter::new(Driving::<$gesture>::new(driver.clone())));)*
         };
     }
+    host.ports.tools.add(Adapter::new(Replaying(driver.clone())));
     every!(add);
 }
 
@@ -86,4 +117,5 @@ fn remove_all(host: &Host) {
         ($($gesture:ty),*) => { $(host.ports.tools.remove(<$gesture as Gesture>::NAME);)* };
     }
     every!(remove);
+    host.ports.tools.remove(Replaying::NAME);
 }

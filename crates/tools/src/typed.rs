@@ -64,6 +64,13 @@ impl<T: Typed> Adapter<T> {
     pub fn new(tool: T) -> Self {
         Self { tool, spec: spec::<T>() }
     }
+
+    /// With something besides in its schema.
+    pub fn with(tool: T, name: &str, value: Value) -> Self {
+        let mut spec = spec::<T>();
+        spec.schema[name] = value;
+        Self { tool, spec }
+    }
 }
 
 impl<T: Typed> Tool for Adapter<T> {

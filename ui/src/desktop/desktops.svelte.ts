@@ -20,6 +20,8 @@ export class Desktops {
   private ahead = 0;
   /** What was done since the page is open, newest first. */
   heard = $state.raw<Action[]>([]);
+  /** Counts the times that what was done must be read anew. */
+  epoch = $state(0);
   progress = $state.raw<{ device: string; done: number; of: number }>();
   trajectories = $state.raw<Trajectory[]>([]);
   trouble = $state('');
@@ -43,6 +45,13 @@ export class Desktops {
     if (event.type === 'desktop.changed') void this.refresh();
     if (event.type === 'desktop.acted') this.heard = [event.data.action, ...this.heard].slice(0, MOST);
     if (event.type === 'desktop.replayed') this.progress = event.data;
+  }
+
+  /** The connection is there anew, or was lost: what was heard may have holes, and the server may be another. */
+  relinked() {
+    this.heard = [];
+    this.epoch += 1;
+    void this.refresh();
   }
 
   /** However often it is asked for while an answer is on its way, once more is enough. */

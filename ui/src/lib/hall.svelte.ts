@@ -264,7 +264,7 @@ export class Hall {
     this.scheduled += 1;
     void this.refresh();
     void this.inbox.refresh();
-    void this.desktops.refresh();
+    this.desktops.relinked();
   }
 
   /** The session on show rests. */

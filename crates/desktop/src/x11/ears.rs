@@ -20,7 +20,7 @@ use x11rb::{
     },
 };
 
-use self::clipboard::{Atoms, Read};
+use self::clipboard::{Atoms, Read, Transfer};
 use super::link::{Link, lost};
 use crate::{
     ledger::{Ledger, Sent},
@@ -68,6 +68,10 @@ struct Heard {
     asked: u32,
     /// What came of asking for the clipboard.
     read: Option<Read>,
+    /// As much of it as has come, where it comes in pieces.
+    incoming: Option<Vec<u8>>,
+    /// What is fetched from us in pieces.
+    transfers: Vec<Transfer>,
     gone: bool,
 }
 
@@ -127,8 +131,15 @@ impl Ears {
 
     /// Ends the thread, by a word that only it understands.
     pub fn close(&self) {
+        self.heard().gone = true;
+        self.news.notify_all();
         // A line that is cut has ended it already.
         self.say(0).ok();
+    }
+
+    /// Whether nothing is heard any more, for the line is cut.
+    pub fn is_gone(&self) -> bool {
+        self.heard().gone
     }
 
     /// Something is done now.
@@ -233,6 +244,7 @@ impl Ears {
                 }
                 Event::SelectionRequest(event) => self.give(&event),
                 Event::SelectionNotify(event) => self.got(&event),
+                Event::PropertyNotify(event) => self.passed_on(&event),
                 Event::XinputRawMotion(event) if event.deviceid == event.sourceid => {
                     self.touched(ledger, alarm, Sent::Motion)
                 }

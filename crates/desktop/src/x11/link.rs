@@ -1,15 +1,18 @@
 //! A connection to a display, and what its server can do.
 
-use std::{env, fmt, sync::Arc};
+use std::{
+    env, fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use kernel::desktop::{Code, DesktopError, Point, Rect};
 use x11rb::{
     connection::{Connection as _, RequestConnection as _},
     protocol::{
-        randr::ConnectionExt as _,
+        randr::{ConnectionExt as _, NotifyMask},
         xfixes::ConnectionExt as _,
         xkb::{self, ConnectionExt as _},
-        xproto::{Atom, ConnectionExt as _, Window},
+        xproto::{Atom, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, Window},
         xtest::{self, ConnectionExt as _},
     },
     rust_connection::RustConnection,
@@ -24,6 +27,14 @@ pub struct Link {
     pub conn: Arc<RustConnection>,
     pub root: Window,
     pub display: String,
+    /// The monitors as they were last seen, where it is heard when they change.
+    seen: Arc<Mutex<Seen>>,
+}
+
+#[derive(Default)]
+struct Seen {
+    watched: bool,
+    monitors: Option<Vec<Monitor>>,
 }
 
 /// A monitor, as the server tells it.
@@ -68,7 +79,8 @@ impl Link {
             opened.map_err(|error| none(format!("cannot reach X server {display}: {error}")))?;
         let root = conn.setup().roots.get(screen).map(|screen| screen.root);
         let root = root.ok_or_else(|| none(format!("X server {display} has no screen")))?;
-        let link = Self { conn: Arc::new(conn), root, display: display.to_owned() };
+        let link =
+            Self { conn: Arc::new(conn), root, display: display.to_owned(), seen: Arc::default() };
         link.require(xtest::X11_EXTENSION_NAME, "XTEST")?;
         link.require(xkb::X11_EXTENSION_NAME, "XKB")?;
         link.conn.xtest_get_version(2, 2).map_err(lost)?.reply().map_err(lost)?;
@@ -124,8 +136,44 @@ impl Link {
         Ok((reply.width.into(), reply.height.into()))
     }
 
+    /// Hears from now on when monitors change. Only for a line on which nobody else listens.
+    pub fn watch(&self) -> Result<(), DesktopError> {
+        let changes = ChangeWindowAttributesAux::new().event_mask(EventMask::STRUCTURE_NOTIFY);
+        let conn = &self.conn;
+        conn.change_window_attributes(self.root, &changes).map_err(lost)?.check().map_err(lost)?;
+        if self.has(x11rb::protocol::randr::X11_EXTENSION_NAME)? {
+            let changes = NotifyMask::SCREEN_CHANGE
+                | NotifyMask::CRTC_CHANGE
+                | NotifyMask::OUTPUT_CHANGE
+                | NotifyMask::RESOURCE_CHANGE;
+            let selected = conn.randr_select_input(self.root, changes);
+            selected.map_err(lost)?.check().map_err(lost)?;
+        }
+        self.seen().watched = true;
+        Ok(())
+    }
+
     /// All of them; a server that does not tell has one.
     pub fn monitors(&self) -> Result<Vec<Monitor>, DesktopError> {
+        let mut seen = self.seen();
+        while seen.watched && self.conn.poll_for_event().map_err(lost)?.is_some() {
+            seen.monitors = None;
+        }
+        if let Some(monitors) = &seen.monitors {
+            return Ok(monitors.clone());
+        }
+        let monitors = self.look_at_monitors()?;
+        if seen.watched {
+            seen.monitors = Some(monitors.clone());
+        }
+        Ok(monitors)
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn look_at_monitors(&self) -> Result<Vec<Monitor>, DesktopError> {
         let (w, h) = self.size()?;
         let whole =
             Monitor { name: "screen".into(), area: Rect { x: 0, y: 0, w, h }, primary: true };

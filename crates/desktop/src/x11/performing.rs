@@ -47,7 +47,12 @@ impl Performer {
         }
         let hands = &mut self.hands;
         match action {
-            Action::MouseMove { to, duration } => hands.move_to(*to, *duration, stop)?,
+            Action::MouseMove { to, duration } => {
+                hands.move_to(*to, *duration, stop)?;
+                // That has been seen already.
+                let (message, at) = (action.done(Some(*to)), Some(*to));
+                return Ok(Outcome::Done(Done { message, at, ..Done::default() }));
+            }
             Action::MouseMoveBy { dx, dy, duration } => {
                 hands.move_to(hands.beside(*dx, *dy)?, *duration, stop)?;
             }
@@ -287,6 +292,11 @@ impl Performer {
 
     pub fn leave(mut self) {
         self.calm();
+        self.hands.ears.close();
+    }
+
+    /// There is nothing left to let go of.
+    pub fn part(&self) {
         self.hands.ears.close();
     }
 

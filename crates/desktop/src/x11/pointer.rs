@@ -60,6 +60,7 @@ impl Hands {
         stop.rest_until(begun + whole)
     }
 
+    /// It has arrived when the next answer of the display has come.
     pub fn click(
         &mut self,
         button: Button,
@@ -75,7 +76,7 @@ impl Hands {
                 }
                 hands.tap(number(button))?;
             }
-            hands.link.sync()
+            Ok(())
         })
     }
 

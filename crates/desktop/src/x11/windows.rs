@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use kernel::desktop::{DesktopError, Pane, Point, Rect};
 use x11rb::protocol::xproto::{
-    AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt as _, EventMask, InputFocus,
-    MapState, StackMode, Window,
+    Atom, AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt as _, EventMask,
+    InputFocus, MapState, StackMode, Window,
 };
 
 use super::link::{Link, lost};
@@ -98,7 +98,10 @@ pub fn layout(link: &Link) -> Result<String, DesktopError> {
 
 /// The program whose window gets what is done at this point, or where the pointer is.
 pub fn class_at(link: &Link, at: Option<Point>) -> Result<Option<String>, DesktopError> {
-    let at = at.map_or_else(|| link.pointer(), Ok)?;
+    let Some(at) = at else {
+        let asked = link.conn.query_pointer(link.root).map_err(lost)?;
+        return class_of(link, asked.reply().map_err(lost)?.child);
+    };
     let number = |it: u32| i16::try_from(it).unwrap_or(i16::MAX);
     let (x, y) = (number(at.x), number(at.y));
     let asked = link.conn.translate_coordinates(link.root, link.root, x, y).map_err(lost)?;
@@ -144,7 +147,8 @@ fn class_within(link: &Link, window: Window, depth: u8) -> Result<Option<String>
 }
 
 fn class(link: &Link, window: Window) -> Result<Option<String>, DesktopError> {
-    let class = property(link, window, "WM_CLASS")?;
+    let named = AtomEnum::WM_CLASS.into();
+    let class = property_of(link, window, named)?;
     let name = class.as_deref().and_then(|it| it.split(|byte| *byte == 0).nth(1));
     Ok(name.map(|name| String::from_utf8_lossy(name).into_owned()))
 }
@@ -234,7 +238,10 @@ fn pane(link: &Link, id: Window, focused: Option<Window>, monitors: &[Rect]) -> 
 
 /// None if it has none of this name.
 fn property(link: &Link, window: Window, name: &str) -> Result<Option<Vec<u8>>, DesktopError> {
-    let atom = link.atom(name)?;
+    property_of(link, window, link.atom(name)?)
+}
+
+fn property_of(link: &Link, window: Window, atom: Atom) -> Result<Option<Vec<u8>>, DesktopError> {
     let asked = link.conn.get_property(false, window, atom, AtomEnum::ANY, 0, LONGEST);
     // A window that has gone has none.
     let Ok(reply) = asked.map_err(lost)?.reply() else { return Ok(None) };

@@ -202,3 +202,38 @@ async fn without_a_display_the_answer_says_so() {
         assert_eq!(nowhere.info().await.unwrap_err().code, Code::NoDisplay);
     }
 }
+
+#[tokio::test]
+async fn two_clicks_select_a_word_and_three_a_line_in_a_terminal() {
+    let stage = Stage::set();
+    let _terminal = stage.showing("first second third");
+    let pane = stage.window("XTerm").await;
+    let at = |x: u32, y: u32| {
+        let from = |start: i32, by: u32| u32::try_from(start).unwrap() + by;
+        Some(Point { x: from(pane.x, x), y: from(pane.y, y) })
+    };
+    for (count, selected) in [(2, "second"), (3, "first second third")] {
+        let selection = async {
+            loop {
+                // In the first line, in the middle of the second word.
+                let click = Action::MouseClickAt {
+                    at: at(62, 9),
+                    button: Button::Left,
+                    count,
+                    modifiers: vec![],
+                };
+                stage.done(click).await;
+                let read = std::process::Command::new("xclip")
+                    .args(["-display", &stage.display, "-selection", "primary", "-o"])
+                    .output()
+                    .unwrap();
+                if String::from_utf8_lossy(&read.stdout).trim_end() == selected {
+                    return;
+                }
+                // Clicks that come too soon would be taken for more of the same.
+                stage.done(Action::Wait(kernel::desktop::Waiting::For(1.0))).await;
+            }
+        };
+        tokio::time::timeout(crate::stage::PATIENCE, selection).await.unwrap();
+    }
+}

@@ -146,6 +146,8 @@ async fn a_point_between_two_displays_is_on_none() {
             outputs: vec![],
         };
         witness.conn.randr_set_monitor(witness.root, monitor).unwrap().check().unwrap();
+        // By the time of this answer the news of it has come, too.
+        stage.windows().await;
     }
     let Ok(Outcome::Screen(screen)) = stage.act(Action::ScreenInfo).await else { panic!() };
     let areas: Vec<(String, Rect)> =

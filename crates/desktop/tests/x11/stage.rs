@@ -29,8 +29,13 @@ impl Stage {
     }
 
     pub fn sized(screen: &str) -> Self {
+        Self::with(screen, &[])
+    }
+
+    pub fn with(screen: &str, more: &[&str]) -> Self {
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", screen, "-nolisten", "tcp", "-noreset"])
+            .args(more)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -42,6 +47,27 @@ impl Stage {
         let folder = TempDir::new().unwrap();
         let local = Local::new(settings(&display, folder.path().join("desktop.json")));
         Self { server, display, local, folder }
+    }
+
+    /// The display is gone.
+    pub fn end(&mut self) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
+    }
+
+    /// And another comes in its place.
+    pub fn begin_again(&mut self) {
+        let mut server = Command::new("Xvfb")
+            .args([&self.display, "-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten"])
+            .args(["tcp", "-noreset"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        self.server = server;
     }
 
     pub async fn act(&self, action: Action) -> Result<Outcome, DesktopError> {
@@ -88,6 +114,18 @@ impl Stage {
         let id = self.window("XTerm").await.id;
         self.done(Action::WindowFocus { id }).await;
         terminal
+    }
+
+    /// A terminal with this in its first line.
+    pub fn showing(&self, text: &str) -> Terminal {
+        let program = Command::new("xterm")
+            .args(["-display", &self.display, "+sb", "-fn", "fixed", "-geometry", "80x24+100+100"])
+            .args(["-e", "sh", "-c", "printf %s \"$0\"; exec cat", text])
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("these tests need xterm, `make display`: {error}"));
+        Terminal { program, typed: channel().1 }
     }
 
     /// Returns when a program shows a window.

@@ -1,10 +1,11 @@
 //! Text arrives exactly, whatever the layout of the keyboard and the state of its locks.
 
-use kernel::desktop::{Action, Code, Method, Outcome};
+use desktop::Local;
+use kernel::desktop::{Action, Code, Desktop as _, Method, Outcome};
 use x11rb::protocol::xkb::Group;
 
 use crate::{
-    stage::{Stage, Terminal},
+    stage::{Stage, Terminal, settings},
     witness::{Seen, Witness},
 };
 
@@ -133,4 +134,20 @@ async fn keys_are_lent_what_they_lack_where_nobody_pastes() {
     let error = stage.act(action).await.unwrap_err();
     let expected = "Keyboard input failed: the window in focus did not take the paste";
     assert_eq!(error.text, expected);
+}
+
+#[tokio::test]
+async fn a_large_text_goes_through_the_clipboard_in_pieces_both_ways() {
+    let stage = Stage::set();
+    let text = "Größe 漢字 ".repeat(40_000);
+    assert!(text.len() > 2 * 256 * 1024);
+    stage.done(Action::ClipboardSet { text: text.clone() }).await;
+    let read = std::process::Command::new("xclip")
+        .args(["-display", &stage.display, "-selection", "clipboard", "-o", "-t", "UTF8_STRING"])
+        .output()
+        .unwrap_or_else(|error| panic!("these tests need xclip, `make display`: {error}"));
+    assert!(read.stdout == text.as_bytes(), "{} bytes of {}", read.stdout.len(), text.len());
+    let other = Local::new(settings(&stage.display, stage.folder.path().join("other.json")));
+    let read = other.act(Action::ClipboardGet.into()).await;
+    assert!(read == Ok(Outcome::Clipboard { text: Some(text) }));
 }

@@ -73,13 +73,10 @@ pub fn read(body: Value) -> Result<Wish, DesktopError> {
         Some(Value::String(name)) => Some(name),
         Some(_) => return Err(malformed("device must be the name of one")),
     };
-    let kind = match body.get("type") {
-        Some(Value::String(kind)) => kind.clone(),
+    let Some(Value::String(kind)) = body.get("type").cloned() else {
         // A device says what is wrong with it, and so do we.
-        _ => {
-            let error = command::order(body).err();
-            return Err(error.unwrap_or_else(|| malformed("missing field `type`")));
-        }
+        let error = command::order(body).err();
+        return Err(error.unwrap_or_else(|| malformed("missing field `type`")));
     };
     let Coerced { arguments, adjusted, ignored } = coerce(&kind, &body).map_err(malformed)?;
     let request = command::action(&kind, arguments)?;

@@ -99,14 +99,13 @@ impl Connection {
 
     fn answered(&mut self, reply: Value) {
         let Some(id) = reply["commandId"].as_str() else { return };
-        match self.pending.remove(id) {
-            // It may have been given up a moment ago.
-            Some(waiting) => drop(waiting.send(reply)),
-            None => {
-                let id: String = id.chars().take(40).collect();
-                tracing::debug!(id, "an answer came that nobody waits for");
-            }
-        }
+        let Some(waiting) = self.pending.remove(id) else {
+            let id: String = id.chars().take(40).collect();
+            tracing::debug!(id, "an answer came that nobody waits for");
+            return;
+        };
+        // It may have been given up a moment ago.
+        waiting.send(reply).ok();
     }
 
     fn obey(&mut self, wish: Wish) {

@@ -31,6 +31,7 @@ pub struct Status {
 /// A connection of a device.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the seed's names")]
 struct Connected {
     client_id: String,
     #[schema(value_type = String)]

@@ -66,7 +66,7 @@ impl Device {
         let device_name = hello.get("protocol").map(|_| json!(name)).unwrap_or_default();
         assert_eq!(ack["device"], device_name);
         let classes = Class::ALL.to_vec();
-        let until = hub.now() + Duration::from_secs(3600);
+        let until = hub.now() + Duration::from_hours(1);
         hub.devices().arm(Arming { device: name.to_owned(), session: None, classes, until });
         device
     }
@@ -87,7 +87,7 @@ impl Device {
 
     /// Whether it is told nothing, however long it waits.
     async fn hears_nothing(&mut self) -> bool {
-        tokio::time::timeout(Duration::from_secs(3600), self.told()).await.is_err()
+        tokio::time::timeout(Duration::from_hours(1), self.told()).await.is_err()
     }
 
     fn asked(&self, action: Action) -> JoinHandle<Result<Outcome, DesktopError>> {

@@ -28,7 +28,7 @@ pub struct RecordWish {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct Begun {
+pub struct RecordingBegun {
     device: String,
 }
 
@@ -36,16 +36,16 @@ pub struct Begun {
 ///
 /// Whoever does it, until it is kept by `POST /api/desktop/trajectories`. Secrets are not kept.
 #[utoipa::path(post, path = "/api/desktop/record", tag = "desktop", request_body = RecordWish,
-    responses((status = 200, body = Begun), (status = 404, body = ErrorBody),
+    responses((status = 200, body = RecordingBegun), (status = 404, body = ErrorBody),
         (status = 409, body = ErrorBody)))]
 pub async fn record(
     State(app): State<Arc<App>>,
     Json(RecordWish { device }): Json<RecordWish>,
-) -> Result<Reply<Begun>, ApiError> {
+) -> Result<Reply<RecordingBegun>, ApiError> {
     let device = pick(&app, device.as_deref())?;
     let begun = app.hub.devices().record(&device);
     begun.map_err(|error: DesktopError| ApiError::conflict(error.text))?;
-    Ok(Reply(Begun { device }))
+    Ok(Reply(RecordingBegun { device }))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -56,7 +56,7 @@ pub struct KeepWish {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct Kept {
+pub struct KeptTrajectory {
     /// Absent if it was thrown away.
     #[serde(skip_serializing_if = "Option::is_none")]
     trajectory: Option<TrajectoryBody>,
@@ -66,12 +66,12 @@ pub struct Kept {
 ///
 /// It goes on if the name cannot be had.
 #[utoipa::path(post, path = "/api/desktop/trajectories", tag = "desktop", request_body = KeepWish,
-    responses((status = 200, body = Kept), (status = 400, body = ErrorBody),
+    responses((status = 200, body = KeptTrajectory), (status = 400, body = ErrorBody),
         (status = 409, body = ErrorBody)))]
 pub async fn keep(
     State(app): State<Arc<App>>,
     Json(KeepWish { device, name }): Json<KeepWish>,
-) -> Result<Reply<Kept>, ApiError> {
+) -> Result<Reply<KeptTrajectory>, ApiError> {
     let device = match device {
         Some(device) => device,
         None => pick(&app, None)?,
@@ -87,7 +87,7 @@ pub async fn keep(
         None => None,
     };
     devices.recorded(&device);
-    Ok(Reply(Kept { trajectory: kept.as_ref().map(body) }))
+    Ok(Reply(KeptTrajectory { trajectory: kept.as_ref().map(body) }))
 }
 
 #[derive(Serialize, ToSchema)]
@@ -139,34 +139,34 @@ pub struct TrajectoryName {
 }
 
 #[derive(Serialize, ToSchema)]
-pub struct Changed {
+pub struct TrajectoryChanged {
     ok: bool,
 }
 
 /// Another name for what was recorded
 #[utoipa::path(patch, path = "/api/desktop/trajectories/{id}", tag = "desktop",
     request_body = TrajectoryName, params(("id" = String, Path)),
-    responses((status = 200, body = Changed), (status = 400, body = ErrorBody),
+    responses((status = 200, body = TrajectoryChanged), (status = 400, body = ErrorBody),
         (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub async fn rename(
     State(app): State<Arc<App>>,
     Path(text): Path<String>,
     Json(TrajectoryName { name }): Json<TrajectoryName>,
-) -> Result<Reply<Changed>, ApiError> {
+) -> Result<Reply<TrajectoryChanged>, ApiError> {
     let renamed = app.host.trajectories.rename(id(&text)?, &name).await?;
-    renamed.map(|_| Reply(Changed { ok: true })).ok_or_else(|| unknown(&text))
+    renamed.map(|_| Reply(TrajectoryChanged { ok: true })).ok_or_else(|| unknown(&text))
 }
 
 /// Remove what was recorded
 #[utoipa::path(delete, path = "/api/desktop/trajectories/{id}", tag = "desktop",
     params(("id" = String, Path)),
-    responses((status = 200, body = Changed), (status = 404, body = ErrorBody)))]
+    responses((status = 200, body = TrajectoryChanged), (status = 404, body = ErrorBody)))]
 pub async fn remove(
     State(app): State<Arc<App>>,
     Path(text): Path<String>,
-) -> Result<Reply<Changed>, ApiError> {
+) -> Result<Reply<TrajectoryChanged>, ApiError> {
     let was = app.host.trajectories.remove(id(&text)?).await?;
-    was.then(|| Reply(Changed { ok: true })).ok_or_else(|| unknown(&text))
+    was.then_some(Reply(TrajectoryChanged { ok: true })).ok_or_else(|| unknown(&text))
 }
 
 #[derive(Default, Deserialize, ToSchema)]

@@ -12,8 +12,8 @@ use tokio_tungstenite::tungstenite::{Message, protocol::frame::coding::CloseCode
 use crate::common::{House, Socket, bad, error};
 
 /// A device of ours, connected.
-struct Device {
-    desktop: FakeDesktop,
+pub struct Device {
+    pub desktop: FakeDesktop,
     running: JoinHandle<()>,
     events: mpsc::UnboundedReceiver<Event>,
 }
@@ -34,7 +34,7 @@ impl Device {
         Self { desktop, running, events }
     }
 
-    async fn connected(house: &House, key: &str, name: &str) -> Self {
+    pub async fn connected(house: &House, key: &str, name: &str) -> Self {
         let mut device = Self::start(house, key, name);
         device.greeted().await;
         device
@@ -55,7 +55,7 @@ impl Drop for Device {
     }
 }
 
-async fn key(house: &House, name: &str, scope: &str) -> String {
+pub async fn key(house: &House, name: &str, scope: &str) -> String {
     let (status, made) = house.post("/api/devices", json!({ "name": name, "scope": scope })).await;
     assert_eq!(status, 200, "{made}");
     made["key"].as_str().unwrap().to_owned()

@@ -14,6 +14,7 @@ mod cabinet_files;
 mod cabinet_web;
 mod common;
 mod desktop;
+mod desktop_screen;
 mod encrypted;
 mod escapes;
 mod events;

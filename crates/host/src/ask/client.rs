@@ -302,7 +302,9 @@ impl Client {
             value.set_sensitive(true);
             headers.insert("Authorization", value);
         }
-        let connected = tokio::time::timeout(CONNECTING, connect_async(request)).await;
+        // In a box: it is large, and everything that may connect would be.
+        let connected = Box::pin(connect_async(request));
+        let connected = tokio::time::timeout(CONNECTING, connected).await;
         match connected.context("the server does not answer")? {
             Ok((stream, _)) => Ok(Socket { stream }),
             Err(tungstenite::Error::Http(answer)) => {

@@ -133,6 +133,7 @@ pub async fn own(data_dir: PathBuf, workspace: &Path) -> anyhow::Result<Rooms> {
         drain: DRAIN,
         is_public,
         lan: None,
+        desktop_arm: None,
         config,
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;

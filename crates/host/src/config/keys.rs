@@ -178,6 +178,7 @@ pub const KEYS: &[Key] = &[
     key(PROVIDER, "max_tokens", "8192", "How long an answer may be."),
     key(PROVIDER, "reasoning_effort", "\"medium\"", "minimal, low, medium, high, xhigh or max."),
     key(PROVIDER, "silence_seconds", "120", "An answer that stops for so long is given up."),
+    key(PROVIDER, "computer_use", "true", "Its own tool for desktops, where its models know one."),
     key(PROVIDER, "context_window", "32768", "How many tokens its models read; absent: as known."),
     key(
         PROVIDER,

@@ -28,6 +28,8 @@ pub struct Provider {
     pub reasoning_effort: Option<Effort>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silence_seconds: Option<f64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub computer_use: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_window: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -152,3 +152,67 @@ fn what_cannot_be_driven_or_reached_is_said_in_one_line() {
         assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
     }
 }
+
+/// A program that does not outlive its test.
+struct Window(Child);
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+/// The server on a machine with a display, which may be driven in every way.
+fn at_a_display(arguments: &[&str]) -> (House, Server) {
+    let (home, display) = (Home::new(), Display::open());
+    let mut command = home.command(&["serve", "--no-open", "--listen", "127.0.0.1:0"]);
+    command.args(arguments).env("DISPLAY", &display.name).stderr(Stdio::null());
+    let server = Server::begin(command);
+    let key = home.run(&["key"]).out.trim().to_owned();
+    let house = House { home, display, key };
+    (house, server)
+}
+
+#[test]
+fn an_agent_types_a_command_into_a_terminal_and_reads_what_came_of_it() {
+    let (house, server) = at_a_display(&[]);
+    let classes = json!(["look", "point", "type", "act", "clipboard"]);
+    assert_eq!(house.post(&server, "/api/desktop/arm", json!({ "classes": classes })).0, 200);
+    let terminal = Command::new("xterm")
+        .args(["-display", &house.display.name, "-geometry", "80x20+0+0", "-e", "sh"])
+        .env("DISPLAY", &house.display.name)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let _terminal = Window(terminal.unwrap());
+    let asked = |kind: &str| house.post(&server, "/api/command", json!({ "type": kind })).1;
+    while asked("window_list")["windows"].as_array().is_none_or(Vec::is_empty) {}
+    let command = r"printf hall-%s $((6*7)) | xclip -selection clipboard\n";
+    let prompt = format!(
+        "/tool mouse_move {{\"x\": \"200\", \"y\": 150, \"duration\": 0}}\n\
+         /tool keyboard_input {{\"text\": \"{command}\"}}"
+    );
+    let typed = house.home.run(&["ask", "--model", "demo", "--mode", "full", "--json", &prompt]);
+    assert_eq!(typed.code, Some(0), "{typed:?}");
+    assert!(typed.out.contains("Moved mouse to (200, 150)"), "{typed:?}");
+    while asked("clipboard_get")["text"] != "hall-42" {}
+    let prompt = "/tool computer {\"action\": \"screenshot\"}\n\
+                  /tool computer {\"action\": \"clipboard_get\"}";
+    let read = house.home.run(&["ask", "--model", "demo", "--mode", "full", "--json", prompt]);
+    assert_eq!(read.code, Some(0), "{read:?}");
+    assert!(read.out.contains("hall-42") && read.out.contains("800x600"), "{read:?}");
+}
+
+#[test]
+fn a_server_that_is_killed_while_a_key_is_down_leaves_none_down() {
+    let (house, server) = at_a_display(&["--desktop-arm", "15m"]);
+    let held = json!({ "type": "key_down", "key": "shift" });
+    assert_eq!(house.post(&server, "/api/command", held).1["message"], "Pressed shift");
+    let journal = house.home.path("home").join("desktop.json");
+    assert!(journal.exists());
+    server.process.signal(Signal::KILL);
+    server.process.wait();
+    // Whoever puts things right takes the record of them away in the end.
+    while journal.exists() {}
+}

@@ -292,6 +292,12 @@ impl Devices {
         self.inner().armings.iter().filter(|arming| now < arming.until).cloned().collect()
     }
 
+    /// The sessions that drove this device last.
+    pub(super) fn drivers(&self, device: &str) -> Vec<SessionId> {
+        let inner = self.inner();
+        inner.last.iter().filter(|(_, last)| *last == device).map(|(session, _)| *session).collect()
+    }
+
     /// A session is gone: what it was allowed is over.
     pub fn forget(&self, session: SessionId) {
         let mut inner = self.inner();

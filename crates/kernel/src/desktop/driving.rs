@@ -5,7 +5,8 @@ use std::sync::{Arc, Weak};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{
-    Arming, Deed, DesktopError, DesktopFact, Devices, Done, News, Order, Outcome, Pause, Point, Who,
+    Action, Armed, Arming, Deed, DesktopError, DesktopFact, Devices, Done, News, Order, Outcome,
+    Pause, Point, Who,
 };
 use crate::{
     host::{Host, OpenError},
@@ -14,23 +15,36 @@ use crate::{
 };
 
 impl Host {
-    /// Keeps on record when a person takes a device over at the device itself, and gives it back.
+    /// Keeps on record when a person takes a device over at the device itself, gives it back, or let
+    /// it be driven for a time that is over now; and lets each device show whether it may be driven.
     /// Ends when the house is gone.
     pub fn watch_desktops(self: &Arc<Self>) -> impl Future<Output = ()> + Send + 'static {
         let mut news = self.devices.news();
-        let host = Arc::downgrade(self);
+        let (host, clock) = (Arc::downgrade(self), self.ports.clock.clone());
         for (device, _) in self.devices.list() {
             tokio::spawn(follow(host.clone(), device));
         }
         let mut asked = self.roster.listen();
         async move {
+            let mut held = Vec::new();
             loop {
+                let Some(there) = host.upgrade() else { return };
+                held = there.keep_time(held).await;
+                drop(there);
+                let soonest = held.iter().map(|arming| arming.until).min();
+                let ends = async {
+                    match soonest {
+                        Some(at) => clock.until(at).await,
+                        None => std::future::pending().await,
+                    }
+                };
                 let came = tokio::select! {
                     news = news.recv() => news,
                     asked = asked.recv() => {
                         expect_person(&host, asked.ok().as_ref());
                         continue;
                     }
+                    () = ends => continue,
                 };
                 match came {
                     Ok(News::Came { device }) => drop(tokio::spawn(follow(host.clone(), device))),
@@ -39,6 +53,49 @@ impl Host {
                 }
             }
         }
+    }
+
+    /// Ends what has run out since, and returns what still holds.
+    async fn keep_time(&self, before: Vec<Arming>) -> Vec<Arming> {
+        for Arming { device, session, until, .. } in before {
+            // What was ended or replaced by somebody is on record by that.
+            if self.devices.armed(&device, session) != Armed::Expired(until) {
+                continue;
+            }
+            if let Some(ended) = self.letting_go(&device) {
+                // It may be slow to answer, and nobody else shall wait for it.
+                tokio::spawn(ended);
+            }
+            if let Some(session) = session {
+                let why = "the time ran out".to_owned();
+                self.note_or_warn(session, DesktopFact::Disarmed { device, why }).await;
+            }
+        }
+        let armings = self.devices.armings();
+        for (device, _) in self.devices.list() {
+            let armed = armings.iter().any(|arming| arming.device == device);
+            if let Some(desktop) = self.devices.get(&device) {
+                desktop.indicate(armed);
+            }
+        }
+        armings
+    }
+
+    /// Nothing goes on and nothing stays pressed where nobody may drive any more.
+    fn letting_go(&self, device: &str) -> Option<impl Future<Output = ()> + Send + 'static> {
+        if self.devices.armings().iter().any(|arming| arming.device == device) {
+            return None;
+        }
+        let (desktop, device) = (self.devices.get(device)?, device.to_owned());
+        Some(async move {
+            let ended = async {
+                desktop.cancel(None).await?;
+                desktop.act(Action::ReleaseAll.into()).await
+            };
+            if let Err(error) = ended.await {
+                tracing::warn!(device, %error, "a device did not let go as it should");
+            }
+        })
     }
 
     /// The person lets a session, or everybody, drive a device for a while.
@@ -58,6 +115,9 @@ impl Host {
     pub async fn disarm(&self, device: &str, session: Option<SessionId>, why: &str) -> bool {
         let sessions = self.concerned(device);
         let ended = self.devices.disarm(device, session);
+        if let Some(ending) = self.letting_go(device).filter(|_| ended) {
+            ending.await;
+        }
         for id in sessions.into_iter().filter(|id| session.is_none_or(|only| only == *id)) {
             let fact = DesktopFact::Disarmed { device: device.to_owned(), why: why.to_owned() };
             self.note_or_warn(id, fact).await;
@@ -110,10 +170,17 @@ impl Host {
         (deed, result)
     }
 
-    /// The sessions that may drive a device now.
+    /// The sessions that may drive a device now: by leave of their own, or of all and have done so.
     fn concerned(&self, device: &str) -> Vec<SessionId> {
-        let armings = self.devices.armings().into_iter();
-        armings.filter(|it| it.device == device).filter_map(|it| it.session).collect()
+        let armings: Vec<Arming> =
+            self.devices.armings().into_iter().filter(|it| it.device == device).collect();
+        let mut sessions: Vec<SessionId> = armings.iter().filter_map(|it| it.session).collect();
+        if armings.iter().any(|arming| arming.session.is_none()) {
+            sessions.extend(self.devices.drivers(device));
+        }
+        sessions.sort_unstable();
+        sessions.dedup();
+        sessions
     }
 
     async fn note_or_warn(&self, session: SessionId, fact: DesktopFact) {

@@ -1,5 +1,7 @@
 //! The Responses of `OpenAI`, without anything kept at their side.
 
+use std::collections::HashMap;
+
 use kernel::{
     ports::{ModelError, Piece},
     prompt::{PICTURES, Part},
@@ -7,13 +9,17 @@ use kernel::{
 };
 use serde_json::{Value, json};
 
-use super::{Ask, Decode, accepted, arguments, marked_outcome, number, one_of_a_kind, parse, text};
+use super::{
+    Ask, Decode, accepted, arguments, computer, marked_outcome, number, one_of_a_kind, parse, text,
+};
 use crate::fault;
 
 const LANGUAGE: &str = "responses";
 
 pub fn request(ask: Ask) -> Value {
-    let input: Vec<Value> = ask.prompt.parts.iter().flat_map(|part| items(&ask, part)).collect();
+    let natives = natives(&ask);
+    let input = ask.prompt.parts.iter().flat_map(|part| items(&ask, &natives, part));
+    let input: Vec<Value> = input.collect();
     let mut body = json!({
         "model": ask.model,
         "input": input,
@@ -25,6 +31,9 @@ pub fn request(ask: Ask) -> Value {
     }
     // What is not strict may leave out what is optional.
     let tool = |tool: &kernel::toolbox::ToolSpec| {
+        if let Some(own) = computer::for_openai(&ask, tool) {
+            return own;
+        }
         json!({
             "type": "function",
             "name": tool.name,
@@ -35,6 +44,10 @@ pub fn request(ask: Ask) -> Value {
     };
     if !ask.prompt.tools.is_empty() {
         body["tools"] = ask.prompt.tools.iter().map(tool).collect();
+    }
+    if ask.computer && computer::is_preview(ask.model) {
+        // Refused otherwise.
+        body["truncation"] = "auto".into();
     }
     if let Some(most) = ask.max_tokens {
         body["max_output_tokens"] = most.into();
@@ -58,13 +71,80 @@ fn reasons(model: &str) -> bool {
     version("o").is_some() || version("gpt-").is_some_and(|version| version >= 5)
 }
 
-fn items(ask: &Ask, part: &Part) -> Vec<Value> {
+/// Calls of the vendor's own tool that this model has made and that can be shown to it as such: an
+/// answer to one is a picture and nothing else, and old ones are not kept.
+fn natives<'a>(ask: &Ask<'a>) -> HashMap<&'a str, Native<'a>> {
+    if !ask.computer {
+        return HashMap::new();
+    }
+    let mut pictures = HashMap::new();
+    for part in &ask.prompt.parts {
+        if let Part::Result { call, output } = part
+            && let Some(image) = output.images().last()
+            && ask.pictures.get(&image.path).is_some()
+        {
+            pictures.insert(call.as_str(), image);
+        }
+    }
+    let mut natives = HashMap::new();
+    for part in &ask.prompt.parts {
+        let Part::Assistant { trace, .. } = part else { continue };
+        let kept = ask.own(trace.as_ref(), LANGUAGE).and_then(Value::as_array);
+        for item in kept.into_iter().flatten().filter(|item| is_native(item)) {
+            let call = text(item, "call_id");
+            if let Some(image) = pictures.get(call).copied() {
+                natives.insert(call, Native { item, image });
+            }
+        }
+    }
+    natives
+}
+
+struct Native<'a> {
+    item: &'a Value,
+    image: &'a Attachment,
+}
+
+impl Native<'_> {
+    /// The person has seen what they were warned of, or it would not have been done.
+    fn output(&self, ask: &Ask, call: &str) -> Value {
+        let (shown, _) = ask.shown(std::slice::from_ref(self.image));
+        let url = shown.first().map(super::Picture::data_url);
+        let mut output = json!({
+            "type": "computer_call_output", "call_id": call,
+            "output": { "type": "computer_screenshot", "image_url": url },
+        });
+        let checks = computer::checks(self.item);
+        if !checks.is_empty() {
+            output["acknowledged_safety_checks"] = checks.into();
+        }
+        output
+    }
+}
+
+fn is_native(item: &Value) -> bool {
+    text(item, "type") == "computer_call"
+}
+
+fn items(ask: &Ask, natives: &HashMap<&str, Native>, part: &Part) -> Vec<Value> {
     match part {
         Part::User { text, images } => user(ask, text, images),
-        Part::Pictures { images } => user(ask, PICTURES, images),
+        Part::Pictures { images } => {
+            let is_told = |image: &Attachment| natives.values().any(|it| it.image == image);
+            let images: Vec<Attachment> =
+                images.iter().filter(|it| !is_told(it)).cloned().collect();
+            if images.is_empty() { Vec::new() } else { user(ask, PICTURES, &images) }
+        }
         Part::Assistant { text, calls, trace, .. } => {
-            let thoughts = ask.own(trace.as_ref(), LANGUAGE).and_then(Value::as_array);
-            let mut items = thoughts.cloned().unwrap_or_default();
+            let kept = ask.own(trace.as_ref(), LANGUAGE).and_then(Value::as_array);
+            let is_known = |item: &&Value| {
+                !is_native(item) || natives.contains_key(super::text(item, "call_id"))
+            };
+            let mut items: Vec<Value> =
+                kept.into_iter().flatten().filter(is_known).cloned().collect();
+            let calls: Vec<_> =
+                calls.iter().filter(|call| !natives.contains_key(call.id.as_str())).collect();
+            let is_native = items.iter().any(is_native);
             if !text.is_empty() {
                 let content = json!([{ "type": "output_text", "text": text }]);
                 items.push(json!({ "type": "message", "role": "assistant", "content": content }));
@@ -75,7 +155,11 @@ fn items(ask: &Ask, part: &Part) -> Vec<Value> {
                 json!({ "type": "function_call", "call_id": id, "name": name, "arguments": args })
             }));
             // Thoughts alone are no answer.
-            if text.is_empty() && calls.is_empty() { Vec::new() } else { items }
+            let is_empty = text.is_empty() && calls.is_empty() && !is_native;
+            if is_empty { Vec::new() } else { items }
+        }
+        Part::Result { call, .. } if natives.contains_key(call.as_str()) => {
+            natives.get(call.as_str()).map(|native| native.output(ask, call)).into_iter().collect()
         }
         Part::Result { call, output } => {
             let (id, output) = (accepted(call), marked_outcome(output));
@@ -250,6 +334,7 @@ impl Decoder {
                 let id = one_of_a_kind(text(item, "call_id"));
                 vec![Piece::Call { id, name, args: arguments(&args) }]
             }
+            "computer_call" => self.native(item),
             "reasoning" => {
                 // Without its name, which only means something where things are kept.
                 if let Some(sealed) = item.get("encrypted_content").filter(|it| it.is_string()) {
@@ -262,6 +347,17 @@ impl Decoder {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Kept as it is as well, for only so is it understood again.
+    fn native(&mut self, item: &Value) -> Vec<Piece> {
+        let id = one_of_a_kind(text(item, "call_id"));
+        let mut kept = item.clone();
+        if let Some(kept) = kept.as_object_mut() {
+            kept.remove("status");
+        }
+        self.thoughts.push(kept);
+        vec![Piece::Call { id, name: computer::NAME.to_owned(), args: computer::arguments(item) }]
     }
 
     fn end(&mut self, response: &Value) -> Vec<Piece> {

@@ -173,6 +173,7 @@ pub fn sent(prompt: &Prompt, request: impl Fn(Ask) -> Value, change: impl Fn(&mu
         max_tokens: None,
         effort: None,
         at_openai: false,
+        computer: false,
     };
     change(&mut ask);
     request(ask)

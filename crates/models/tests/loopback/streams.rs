@@ -4,14 +4,16 @@ use std::fs;
 
 use futures::{FutureExt as _, StreamExt as _};
 use kernel::{
-    ports::Piece,
+    ports::{Models as _, Piece},
     prompt::Part,
+    toolbox::ToolSpec,
     update::{Attachment, Usage},
 };
 use models::{Kind, Price};
+use serde_json::json;
 
 use crate::{
-    KEY, hear, model, prompt,
+    KEY, hear, lineup, model, prompt,
     server::{Reply, Server, events, soon},
     settings,
 };
@@ -126,4 +128,27 @@ async fn a_proxy_is_asked_instead() {
     assert_eq!(hear(model(settings).as_ref()).await.1, None);
     let request = proxy.request().await;
     assert!(request.starts_with("POST http://models.example/v1/chat/completions "), "{request}");
+}
+
+#[tokio::test]
+async fn a_tool_of_the_vendor_is_asked_for_by_its_word_beside_those_of_the_owner() {
+    let mut server = Server::start(&[Reply::Whole(events(&[]))]).await;
+    let mut settings = settings(Kind::Anthropic, &server);
+    settings.computer_use = true;
+    settings.models = Some(vec!["claude-opus-4-5".into()]);
+    settings.headers.insert("anthropic-beta".into(), "owners-word".into());
+    let model = lineup([("house", settings)]).find("house/claude-opus-4-5").unwrap();
+    let mut asked = prompt();
+    let schema = json!({ "type": "object", "x-screen": { "width": 800, "height": 600 } });
+    let (name, description) = ("computer".to_owned(), "Drives.".to_owned());
+    asked.tools = vec![ToolSpec { name, description, schema }];
+    soon(model.stream(&asked).collect::<Vec<_>>()).await;
+    let request = server.request().await;
+    let words = "anthropic-beta: owners-word,computer-use-2025-11-24\r\n";
+    assert!(request.contains(words), "{request}");
+    assert!(request.contains("\"type\":\"computer_20251124\""), "{request}");
+    asked.tools.clear();
+    soon(model.stream(&asked).collect::<Vec<_>>()).await;
+    let request = server.request().await;
+    assert!(request.contains("anthropic-beta: owners-word\r\n"), "{request}");
 }

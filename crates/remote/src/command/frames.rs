@@ -14,6 +14,7 @@ use super::{Request, malformed, read};
 /// The order of the first seven is part of the protocol, and so are the names of their types.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[expect(clippy::enum_variant_names, reason = "one of the seed's commands is called so")]
 pub enum Command {
     MouseMove {
         x: u32,
@@ -261,7 +262,9 @@ impl Command {
                 let method = Method::parse(&method)?;
                 Action::KeyboardType { text, method, secret, delay_ms }
             }
-            Self::Wait { duration, until, timeout } => waiting(duration, until, timeout)?,
+            Self::Wait { duration, until, timeout } => {
+                waiting(duration, until.as_deref(), timeout)?
+            }
             Self::Zoom(shot) => Action::Zoom(shot.translated()?),
             Self::ScreenInfo => Action::ScreenInfo,
             Self::WindowList => Action::WindowList,
@@ -295,10 +298,10 @@ fn named(keys: Keys, action: impl Fn(Chords) -> Action) -> Result<Action, Deskto
 
 fn waiting(
     duration: Option<f64>,
-    until: Option<String>,
+    until: Option<&str>,
     timeout: Option<f64>,
 ) -> Result<Action, DesktopError> {
-    match (duration, until.as_deref()) {
+    match (duration, until) {
         (Some(seconds), None) => Ok(Action::Wait(Waiting::For(seconds))),
         (None, Some("stable")) => {
             Ok(Action::Wait(Waiting::Stable { timeout: timeout.unwrap_or(10.0) }))

@@ -9,8 +9,8 @@ use std::{
 
 use kernel::{
     desktop::{
-        Action, Armed, Arming, Class, Code, DesktopError, Done, Frame, Mapping, Order, Outcome,
-        Point, Shot, Who,
+        Action, After, Armed, Arming, Class, Code, DesktopError, Done, Frame, Mapping, Order,
+        Outcome, Point, Shot, Who,
     },
     host::Host,
     leave::Wish,
@@ -19,12 +19,14 @@ use kernel::{
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::{agents::House, typed::Typed};
 
 /// For how long a person's yes lets a session drive a device.
 const WINDOW: Duration = Duration::from_mins(15);
+/// How long the screen may take to come to rest before it is shown.
+const SETTLING: u32 = 500;
 /// What is said to a model that finds the screen changed by somebody else.
 const HANDED_BACK: &str = "The person took over this desktop and has handed it back. Nothing was \
     done; this is what it looks like now.";
@@ -37,7 +39,25 @@ pub trait Gesture: DeserializeOwned + JsonSchema + Send + 'static {
     /// What a person reads of it.
     fn title(&self) -> String;
     /// In pixels of the screen.
-    fn action(&self, view: View) -> Result<Action, DesktopError>;
+    fn meant(&self, view: View) -> Result<Meant, DesktopError>;
+}
+
+/// What a call comes down to.
+#[derive(Debug)]
+pub struct Meant {
+    pub action: Action,
+    /// Whether a picture of what came of it is wanted.
+    pub shown: bool,
+    /// What the provider of the model wants a person to look at before.
+    pub checks: Vec<String>,
+    /// What was made of the arguments before they were understood, for the model.
+    pub notes: Map<String, Value>,
+}
+
+impl From<Action> for Meant {
+    fn from(action: Action) -> Self {
+        Self { action, shown: false, checks: Vec::new(), notes: Map::new() }
+    }
 }
 
 /// The picture that a model took its points from, if it has seen any.
@@ -64,6 +84,10 @@ impl Driver {
         Self { house, seen: Mutex::default() }
     }
 
+    pub fn host(&self) -> Result<Arc<Host>, String> {
+        self.house.host()
+    }
+
     fn view(&self, session: SessionId, device: &str) -> View {
         View(self.seen().get(&(session, device.to_owned())).copied())
     }
@@ -72,28 +96,36 @@ impl Driver {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn drive(&self, call: &Call, device: String, action: Action) -> Result<Reply, String> {
+    async fn drive(&self, call: &Call, device: String, meant: Meant) -> Result<Reply, String> {
+        let Meant { action, shown, notes, .. } = meant;
         let (host, session) = (self.house.host()?, call.session.id());
         let who = Who { session: Some(session), caller: call.caller.clone() };
         let was_paused = action.is_input() && handed_back(&host, &device).await;
-        let order = if was_paused { Action::Screenshot(Shot::default()) } else { action };
+        let action = if was_paused { Action::Screenshot(Shot::default()) } else { action };
         let id = call.id.clone().unwrap_or_default();
-        let order = Order { id, ..order.into() };
-        let (_, result) = host.drive(who, &device, order).await;
+        let is_done = action.is_input() || matches!(action, Action::Wait(_));
+        let after = After { settle_ms: SETTLING, shot: Shot::default() };
+        let after = (shown && is_done).then_some(after);
+        let (_, result) = host.drive(who, &device, Order { id, action, after }).await;
         let mut reply = self.told(session, &device, result.map_err(explained)?);
         if was_paused {
             reply.text = format!("{HANDED_BACK} {}", reply.text);
+        }
+        if !notes.is_empty() {
+            reply.text = format!("{} {}", reply.text, Value::Object(notes));
         }
         Ok(reply)
     }
 
     /// What a model is told, and shown.
     fn told(&self, session: SessionId, device: &str, outcome: Outcome) -> Reply {
-        let mut frames = Vec::new();
+        let (mut frames, mut pictures) = (Vec::new(), Vec::new());
         let text = match outcome {
-            Outcome::Done(Done { message, picture, .. }) => {
-                frames.extend(picture);
-                message
+            Outcome::Done(Done { message, picture: None, .. }) => message,
+            Outcome::Done(Done { message, picture: Some(frame), .. }) => {
+                let text = format!("{message}. {}", shown(&frame));
+                frames.push(frame);
+                text
             }
             Outcome::Position { x, y, .. } => self.position(session, device, x, y),
             Outcome::Picture(frame) => {
@@ -118,14 +150,25 @@ impl Driver {
                 json!({ "windows": windows.collect::<Vec<_>>() }).to_string()
             }
             Outcome::Clipboard { text } => text.unwrap_or_else(|| "There is no text on it.".into()),
-            batch @ Outcome::Batch(_) => batch.summary(),
+            Outcome::Batch(results) => {
+                let lines = results.into_iter().map(|result| match result {
+                    Ok(outcome) => {
+                        let reply = self.told(session, device, outcome);
+                        pictures.extend(reply.pictures);
+                        reply.text
+                    }
+                    Err(error) => explained(error),
+                });
+                lines.collect::<Vec<_>>().join("\n")
+            }
         };
         if let Some(last) = frames.last() {
             self.seen().insert((session, device.to_owned()), last.mapping());
         }
         let picture =
             |frame: Frame| Picture { mime: frame.format.mime().to_owned(), bytes: frame.bytes };
-        Reply { text, pictures: frames.into_iter().map(picture).collect(), data: None }
+        pictures.extend(frames.into_iter().map(picture));
+        Reply { text, pictures, data: None }
     }
 
     /// In the points of the picture that the model has seen, if the pointer is in it.
@@ -149,7 +192,7 @@ fn shown(frame: &Frame) -> String {
     )
 }
 
-fn explained(error: DesktopError) -> String {
+pub fn explained(error: DesktopError) -> String {
     if error.expected.is_empty() {
         return error.text;
     }
@@ -157,7 +200,7 @@ fn explained(error: DesktopError) -> String {
 }
 
 /// Returns when nobody has taken the device over; says whether somebody had.
-async fn handed_back(host: &Host, device: &str) -> bool {
+pub async fn handed_back(host: &Host, device: &str) -> bool {
     let mut news = host.devices.news();
     let Some(desktop) = host.devices.get(device) else { return false };
     let mut states = desktop.states();
@@ -174,7 +217,7 @@ async fn handed_back(host: &Host, device: &str) -> bool {
 
 /// Returns when the session may drive the device: it may already, or the person says so now. However
 /// much an agent may do unasked, this is asked.
-async fn armed(host: &Host, call: &Call, device: &str) -> Result<(), String> {
+pub async fn armed(host: &Host, call: &Call, device: &str) -> Result<(), String> {
     let session = call.session.id();
     if let Armed::Until(..) = host.devices.armed(device, Some(session)) {
         return Ok(());
@@ -208,12 +251,12 @@ impl<G: Gesture> Driving<G> {
         Self { driver, gesture: PhantomData }
     }
 
-    fn read(&self, input: &G, call: &Call) -> Result<(String, Action), String> {
+    fn read(&self, input: &G, call: &Call) -> Result<(String, Meant), String> {
         let (host, session) = (self.driver.house.host()?, call.session.id());
         let device = host.devices.pick(input.device(), Some(session)).map_err(explained)?;
-        let action = input.action(self.driver.view(session, &device)).map_err(explained)?;
-        action.check().map_err(explained)?;
-        Ok((device, action))
+        let meant = input.meant(self.driver.view(session, &device)).map_err(explained)?;
+        meant.action.check().map_err(explained)?;
+        Ok((device, meant))
     }
 }
 
@@ -230,24 +273,31 @@ impl<G: Gesture> Typed for Driving<G> {
     /// Once a device is armed, looking, pointing and writing need no further yes; what sends
     /// something off, and the clipboard, do.
     async fn foresee(&self, input: G, call: &Call) -> Result<Deed, String> {
-        let (device, action) = self.read(&input, call)?;
+        let (device, Meant { action, checks, .. }) = self.read(&input, call)?;
         let classes = action.classes();
         let asks = classes.iter().find(|it| matches!(it, Class::Act | Class::Clipboard));
         let risk = match asks {
+            _ if !checks.is_empty() => Risk::Acts,
             Some(_) => Risk::Acts,
             None if action.is_input() => Risk::Shows,
             None => Risk::Reads,
         };
-        let subjects = asks.map(|class| format!("{device} {}", class.name())).into_iter().collect();
-        let args =
-            json!({ "device": device, "type": action.kind(), "arguments": action.arguments() });
+        let kind = action.kind();
+        let mut args = json!({ "device": device, "type": kind, "arguments": action.arguments() });
+        let mut subjects: Vec<String> =
+            asks.map(|class| format!("{device} {}", class.name())).into_iter().collect();
+        if !checks.is_empty() {
+            // A yes to one warning is no yes to another.
+            subjects = vec![format!("{device} {}", checks.join("; "))];
+            args["warnings"] = checks.into();
+        }
         Ok(Deed { risk, detail: Detail::Arguments { args }, subjects, within: None })
     }
 
     async fn run(&self, input: G, call: Call) -> Result<Reply, String> {
-        let (device, action) = self.read(&input, &call)?;
+        let (device, meant) = self.read(&input, &call)?;
         armed(self.driver.house.host()?.as_ref(), &call, &device).await?;
-        self.driver.drive(&call, device, action).await
+        self.driver.drive(&call, device, meant).await
     }
 
     fn forget(&self, session: SessionId) {

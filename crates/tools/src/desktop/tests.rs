@@ -8,8 +8,9 @@ use std::{
 use futures::{FutureExt as _, future::BoxFuture};
 use kernel::{
     desktop::{
-        Action, Armed, Arming, Button, Class, Desktop, DesktopError, DesktopFact, Done, Format,
-        Frame, Info, Order, Outcome, Pause, Point, Rect, State, Stay,
+        Action, Armed, Arming, Button, Chords, Class, Desktop, DesktopError, DesktopFact,
+        Direction, Done, Drag, Format, Frame, Info, Order, Outcome, Pause, Point, Rect, State,
+        Stay,
     },
     host::{Host, Settings},
     inbox::CallError,
@@ -30,22 +31,26 @@ struct Pretended {
 
 impl Desktop for Pretended {
     fn info(&self) -> BoxFuture<'_, Result<Info, DesktopError>> {
-        async { Err(DesktopError::no_client()) }.boxed()
+        let screen = Some((3136, 1764));
+        let info =
+            Info { platform: "linux".into(), backend: "x11".into(), screen, commands: vec![] };
+        async { Ok(info) }.boxed()
     }
 
     fn act(&self, order: Order) -> BoxFuture<'_, Result<Outcome, DesktopError>> {
         async move {
             self.done.lock().unwrap().push(order.action.clone());
             Ok(match order.action {
-                Action::Screenshot(_) => Outcome::Picture(Frame {
-                    bytes: vec![1, 2, 3],
-                    format: Format::Webp,
-                    width: 1568,
-                    height: 882,
-                    screen: Rect { x: 0, y: 0, w: 3136, h: 1764 },
-                }),
+                Action::Screenshot(_) => Outcome::Picture(picture()),
                 Action::GetMousePosition => Outcome::Position { x: 101, y: 201, moving: false },
-                action => Outcome::Done(Done { message: action.done(None), ..Done::default() }),
+                Action::Batch { actions, .. } => Outcome::Batch(
+                    actions.iter().map(|action| Ok(Outcome::said(action.done(None)))).collect(),
+                ),
+                action => {
+                    let picture = order.after.map(|_| picture());
+                    let message = action.done(None);
+                    Outcome::Done(Done { message, picture, ..Done::default() })
+                }
             })
         }
         .boxed()
@@ -61,6 +66,16 @@ impl Desktop for Pretended {
 
     fn states(&self) -> watch::Receiver<State> {
         self.states.subscribe()
+    }
+}
+
+fn picture() -> Frame {
+    Frame {
+        bytes: vec![1, 2, 3],
+        format: Format::Webp,
+        width: 1568,
+        height: 882,
+        screen: Rect { x: 0, y: 0, w: 3136, h: 1764 },
     }
 }
 
@@ -242,4 +257,148 @@ async fn the_tools_are_there_while_there_is_something_to_drive() {
     let mut editions = host.ports.tools.editions();
     drop(stay);
     editions.wait_for(|_| !host.ports.tools.is_ours("computer")).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_a_person_recorded_is_done_again_by_its_name_if_they_agree() {
+    let home = Home::new().await;
+    let none = home.said("desktop_replay", json!({ "name": "greet" })).await.unwrap_err();
+    assert_eq!(none, "Nothing has been recorded yet; the person does that.");
+    home.host.devices.record("studio").unwrap();
+    home.host.take_over("studio").await.unwrap();
+    let at = Some(Point { x: 5, y: 6 });
+    let click = Action::MouseClickAt { at, button: Button::Left, count: 1, modifiers: vec![] };
+    home.host.devices.touch("studio", click.clone().into()).await.1.unwrap();
+    let steps = home.host.devices.recorded("studio").unwrap().into_steps();
+    home.host.trajectories.keep("greet", "studio", steps).await.unwrap();
+    home.host.hand_back("studio").await.unwrap();
+    home.done();
+    home.arm(&Class::ALL).await;
+    let other = home.said("desktop_replay", json!({ "name": "wave" })).await.unwrap_err();
+    assert_eq!(other, "No recording is named `wave`; there are: greet");
+    let wish = json!({ "name": "greet" });
+    let (done, asked) = tokio::join!(home.said("desktop_replay", wish), home.answer(ONCE));
+    assert_eq!(asked, "Doing greet again");
+    assert_eq!(done.unwrap(), "Did all 1 steps of greet.");
+    assert_eq!(home.done(), [click]);
+    let far = json!({ "name": "greet", "from_step": 2 });
+    let (far, _) = tokio::join!(home.said("desktop_replay", far), home.answer(ONCE));
+    assert_eq!(far.unwrap_err(), "from_step must be from 1 to 1, not 2");
+}
+
+#[tokio::test]
+async fn arguments_are_read_as_the_hub_reads_them_and_changes_are_told() {
+    let home = Home::new().await;
+    home.arm(&Class::ALL).await;
+    let to = |x, y| Point { x, y };
+    let moved = |x, y, duration| vec![Action::MouseMove { to: to(x, y), duration }];
+    for (args, action) in [
+        (json!({ "x": "500", "y": " 300 ", "duration": "1.5" }), moved(500, 300, 1.5)),
+        (json!({ "x": 500.0, "y": 1e3, "duration": 0 }), moved(500, 1000, 0.0)),
+        (json!({ "x": "+7", "y": "1e3", "duration": "" }), moved(7, 1000, 1.0)),
+    ] {
+        let said = home.said("mouse_move", args.clone()).await;
+        let Action::MouseMove { to, .. } = &action[0] else { panic!() };
+        assert_eq!(said, Ok(format!("Moved mouse to ({}, {})", to.x, to.y)), "{args}");
+        assert_eq!(home.done(), action, "{args}");
+    }
+    let said = home.said("mouse_move", json!({ "x": -5, "y": "12.9", "Y": 1, "type": "x" })).await;
+    let noted =
+        r#"{"adjusted":{"x":{"from":-5,"to":0},"y":{"from":"12.9","to":12}},"ignored":["Y"]}"#;
+    assert_eq!(said, Ok(format!("Moved mouse to (0, 12) {noted}")));
+    home.done();
+    for (args, complaint) in [
+        (json!({ "x": "abc", "y": 1 }), "invalid type: string \"abc\", expected u32"),
+        (json!({ "x": "50px", "y": 1 }), "invalid type: string \"50px\", expected u32"),
+        (json!({ "x": true, "y": 1 }), "invalid type: boolean `true`, expected u32"),
+        (json!({ "x": 1 }), "missing field `y`"),
+        (
+            json!({ "x": 1, "y": 2, "duration": "1.5s" }),
+            "invalid type: string \"1.5s\", expected f32",
+        ),
+    ] {
+        let said = home.said("mouse_move", args).await;
+        assert_eq!(said, Err(format!("Invalid command format: {complaint}")));
+    }
+    assert_eq!(home.done(), []);
+}
+
+#[tokio::test]
+async fn whoever_asks_for_it_is_shown_what_came_of_it() {
+    let home = Home::new().await;
+    home.arm(&Class::ALL).await;
+    let typed = home.call("keyboard_input", json!({ "text": "hi", "show": true })).await.unwrap();
+    assert!(typed.text.starts_with("Typed: hi. The picture has 1568x882 pixels"), "{}", typed.text);
+    assert_eq!(typed.pictures.len(), 1);
+    // And points are those of that picture from then on.
+    home.said("mouse_move", point(784, 441)).await.unwrap();
+    let to = Point { x: 1569, y: 883 };
+    assert_eq!(home.done().pop(), Some(Action::MouseMove { to, duration: 0.0 }));
+}
+
+#[tokio::test]
+async fn words_that_other_models_have_learnt_mean_the_same() {
+    let home = Home::new().await;
+    home.arm(&Class::ALL).await;
+    let at = |x, y| Some(Point { x, y });
+    let click = |at, button, count| Action::MouseClickAt { at, button, count, modifiers: vec![] };
+    for (args, action) in [
+        (
+            json!({ "action": "click", "x": 3, "y": 4, "button": "wheel" }),
+            click(at(3, 4), Button::Middle, 1),
+        ),
+        (json!({ "action": "double_click", "x": 3, "y": 4 }), click(at(3, 4), Button::Left, 2)),
+        (
+            json!({ "action": "scroll", "x": 3, "y": 4, "scroll_x": 0, "scroll_y": -250 }),
+            Action::MouseScrollAt {
+                at: Point { x: 3, y: 4 },
+                direction: Direction::Up,
+                intensity: 3,
+                modifiers: vec![],
+            },
+        ),
+        (
+            json!({ "action": "drag", "path": [{ "x": 1, "y": 2 }, [3, 4], { "x": 5, "y": 6 }] }),
+            Action::MouseDrag(Drag {
+                path: vec![Point { x: 1, y: 2 }, Point { x: 3, y: 4 }, Point { x: 5, y: 6 }],
+                button: Button::Left,
+                duration: 0.5,
+                modifiers: vec![],
+            }),
+        ),
+        (
+            json!({ "action": "move", "x": 9, "y": 8 }),
+            Action::MouseMove { to: Point { x: 9, y: 8 }, duration: 0.0 },
+        ),
+        (
+            json!({ "action": "keypress", "keys": ["SHIFT", "a"] }),
+            Action::KeyCombo { keys: Chords::parse("SHIFT+a").unwrap(), repeat: 1 },
+        ),
+    ] {
+        home.said("computer", args.clone()).await.unwrap();
+        assert_eq!(home.done(), [action], "{args}");
+    }
+    let batch = json!({ "action": "batch", "actions": [
+        { "action": "click", "x": 1, "y": 2, "button": "left" }, { "action": "type", "text": "hi" },
+    ] });
+    let said = home.said("computer", batch).await;
+    assert_eq!(said.as_deref(), Ok("Clicked left button at (1, 2)\nTyped 2 characters"));
+    let warned = json!({ "action": "click", "x": 1, "y": 2, "warnings": ["Look first."] });
+    let (said, asked) = tokio::join!(home.said("computer", warned), home.answer(ONCE));
+    assert_eq!((said.is_ok(), asked.as_str()), (true, "Clicking"));
+}
+
+#[tokio::test]
+async fn the_tool_tells_how_large_its_pictures_are_once_the_only_device_is_armed() {
+    let home = Home::new().await;
+    let screen = || {
+        let specs = home.host.ports.tools.specs(&Caller::Client);
+        let spec = specs.into_iter().find(|spec| spec.name == "computer").unwrap();
+        spec.schema.get("x-screen").cloned()
+    };
+    assert_eq!(screen(), None);
+    let mut editions = home.host.ports.tools.editions();
+    home.arm(&Class::ALL).await;
+    editions.wait_for(|_| screen().is_some()).await.unwrap();
+    assert_eq!(screen(), Some(json!({ "width": 1568, "height": 882 })));
 }

@@ -59,6 +59,7 @@ export const desktop = {
   handBack: 'Hand back',
   control: 'Control',
   leave: 'Leave control',
+  mirror: 'If your browser runs on this very machine, control would move the pointer under your own hand.',
   escape: 'Esc Esc',
   escapeHint: 'leaves control',
   clipboardOut: 'Copy from there',

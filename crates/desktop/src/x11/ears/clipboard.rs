@@ -6,8 +6,9 @@ use kernel::desktop::DesktopError;
 use x11rb::{
     connection::Connection as _,
     protocol::xproto::{
-        Atom, AtomEnum, ConnectionExt as _, EventMask, PropMode, SELECTION_NOTIFY_EVENT,
-        SelectionNotifyEvent, SelectionRequestEvent, Window,
+        Atom, AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, PropMode,
+        Property, PropertyNotifyEvent, SELECTION_NOTIFY_EVENT, SelectionNotifyEvent,
+        SelectionRequestEvent, Window,
     },
     wrapper::ConnectionExt as _,
 };
@@ -19,8 +20,16 @@ use crate::stop::Stop;
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How long the owner of the clipboard may take to tell what is on it.
 const READING: Duration = Duration::from_millis(500);
+/// And how long it may take with the whole of something large.
+const READING_ALL: Duration = Duration::from_secs(10);
 /// The most that is read at once, in units of four bytes.
 const LONGEST: u32 = 1 << 20;
+/// What is larger is given piece by piece, each of this size.
+const PIECE: usize = 256 * 1024;
+/// The most that is read of what somebody else has put there.
+const MOST: usize = 16 << 20;
+/// How many windows may fetch something large at once.
+const TRANSFERS: usize = 16;
 
 pub(super) struct Atoms {
     pub(super) clipboard: Atom,
@@ -29,6 +38,7 @@ pub(super) struct Atoms {
     pub(super) text: Atom,
     pub(super) timestamp: Atom,
     pub(super) ours: Atom,
+    pub(super) incr: Atom,
 }
 
 impl Atoms {
@@ -40,8 +50,18 @@ impl Atoms {
             text: link.atom("TEXT")?,
             timestamp: link.atom("TIMESTAMP")?,
             ours: link.atom("_MEGARON_SELECTION")?,
+            incr: link.atom("INCR")?,
         })
     }
+}
+
+/// Something large on its way to a window, of which the first so many bytes were taken.
+pub(super) struct Transfer {
+    window: Window,
+    property: Atom,
+    kind: Atom,
+    bytes: Vec<u8>,
+    taken: usize,
 }
 
 /// What came of asking for the clipboard.
@@ -110,12 +130,19 @@ impl Ears {
         if owner == self.window {
             return Ok(self.heard().offered.clone());
         }
-        self.heard().read = None;
+        {
+            let mut heard = self.heard();
+            (heard.read, heard.incoming) = (None, None);
+        }
         let Atoms { utf8, ours, .. } = self.atoms;
         let asked = conn.convert_selection(self.window, clipboard, utf8, ours, x11rb::CURRENT_TIME);
         asked.map_err(lost)?.check().map_err(lost)?;
-        let until = Instant::now() + READING;
-        match self.wait(until, stop, |heard| heard.read.take())? {
+        let begun = Instant::now();
+        let mut read = self.wait(begun + READING, stop, |heard| heard.read.take())?;
+        if read.is_none() && self.heard().incoming.is_some() {
+            read = self.wait(begun + READING_ALL, stop, |heard| heard.read.take())?;
+        }
+        match read {
             Some(Read::Text(text)) => Ok(Some(text)),
             // Whoever owns it and does not tell has nothing for us.
             Some(Read::Nothing) | None => Ok(None),
@@ -148,10 +175,14 @@ impl Ears {
             }
             Some(offered) if texts.contains(&request.target) => {
                 let kind = if request.target == text { utf8 } else { request.target };
-                let bytes = offered.as_bytes();
-                conn.change_property8(PropMode::REPLACE, request.requestor, property, kind, bytes)
-                    .map_err(lost)?
-                    .ignore_error();
+                let bytes = offered.into_bytes();
+                let (window, replace) = (request.requestor, PropMode::REPLACE);
+                if bytes.len() > PIECE {
+                    self.begin(Transfer { window, property, kind, bytes, taken: 0 })?;
+                } else {
+                    let given = conn.change_property8(replace, window, property, kind, &bytes);
+                    given.map_err(lost)?.ignore_error();
+                }
                 Some(true)
             }
             _ => None,
@@ -180,16 +211,100 @@ impl Ears {
     pub(super) fn got(&self, event: &SelectionNotifyEvent) -> Result<(), DesktopError> {
         let mut read = None;
         if event.property != x11rb::NONE {
-            let Atoms { ours, utf8, .. } = self.atoms;
-            let asked =
-                self.link.conn.get_property(true, self.window, ours, AtomEnum::ANY, 0, LONGEST);
-            let reply = asked.map_err(lost)?.reply().map_err(lost)?;
-            if reply.type_ == utf8 {
-                read = String::from_utf8(reply.value).ok();
+            let Atoms { utf8, incr, .. } = self.atoms;
+            let (kind, value) = self.fetch()?;
+            if kind == incr {
+                // It comes in pieces, the first of them now that the announcement was taken away.
+                self.heard().incoming = Some(Vec::new());
+                return Ok(());
+            }
+            if kind == utf8 {
+                read = String::from_utf8(value).ok();
             }
         }
-        self.heard().read = Some(read.map_or(Read::Nothing, Read::Text));
-        self.news.notify_all();
+        self.conclude(read);
         Ok(())
+    }
+
+    /// Takes away what was put down for us.
+    fn fetch(&self) -> Result<(Atom, Vec<u8>), DesktopError> {
+        let Atoms { ours, .. } = self.atoms;
+        let asked = self.link.conn.get_property(true, self.window, ours, AtomEnum::ANY, 0, LONGEST);
+        let reply = asked.map_err(lost)?.reply().map_err(lost)?;
+        Ok((reply.type_, reply.value))
+    }
+
+    fn conclude(&self, read: Option<String>) {
+        let mut heard = self.heard();
+        heard.incoming = None;
+        heard.read = Some(read.map_or(Read::Nothing, Read::Text));
+        drop(heard);
+        self.news.notify_all();
+    }
+
+    /// A property changed: another piece has come for us, or somebody has taken one of ours.
+    pub(super) fn passed_on(&self, event: &PropertyNotifyEvent) -> Result<(), DesktopError> {
+        match (event.state, event.window == self.window) {
+            (Property::NEW_VALUE, true) if event.atom == self.atoms.ours => self.take_piece(),
+            (Property::DELETE, false) => self.give_piece(event.window, event.atom),
+            _ => Ok(()),
+        }
+    }
+
+    fn take_piece(&self) -> Result<(), DesktopError> {
+        let Some(mut whole) = self.heard().incoming.take() else { return Ok(()) };
+        let (_, piece) = self.fetch()?;
+        if piece.is_empty() {
+            self.conclude(String::from_utf8(whole).ok());
+            return Ok(());
+        }
+        whole.extend(piece);
+        if whole.len() > MOST {
+            self.conclude(None);
+            return Ok(());
+        }
+        self.heard().incoming = Some(whole);
+        Ok(())
+    }
+
+    /// Says how much will come, and hears when the other side is ready for it.
+    fn begin(&self, transfer: Transfer) -> Result<(), DesktopError> {
+        let conn = &self.link.conn;
+        let watched = ChangeWindowAttributesAux::new().event_mask(EventMask::PROPERTY_CHANGE);
+        let Transfer { window, property, bytes, .. } = &transfer;
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        conn.change_window_attributes(*window, &watched).map_err(lost)?.ignore_error();
+        let (replace, incr) = (PropMode::REPLACE, self.atoms.incr);
+        let told = conn.change_property32(replace, *window, *property, incr, &[length]);
+        told.map_err(lost)?.ignore_error();
+        let mut heard = self.heard();
+        heard.transfers.retain(|it| (it.window, it.property) != (*window, *property));
+        if heard.transfers.len() >= TRANSFERS {
+            // Who has not come for it until now will not.
+            heard.transfers.remove(0);
+        }
+        heard.transfers.push(transfer);
+        Ok(())
+    }
+
+    fn give_piece(&self, window: Window, property: Atom) -> Result<(), DesktopError> {
+        let mut heard = self.heard();
+        let at =
+            heard.transfers.iter().position(|it| (it.window, it.property) == (window, property));
+        let Some(at) = at else { return Ok(()) };
+        let transfer = &mut heard.transfers[at];
+        let end = (transfer.taken + PIECE).min(transfer.bytes.len());
+        // An empty piece is the end of it.
+        let piece = transfer.bytes[transfer.taken..end].to_vec();
+        transfer.taken = end;
+        let kind = transfer.kind;
+        if piece.is_empty() {
+            heard.transfers.remove(at);
+        }
+        drop(heard);
+        let conn = &self.link.conn;
+        let given = conn.change_property8(PropMode::REPLACE, window, property, kind, &piece);
+        given.map_err(lost)?.ignore_error();
+        self.link.flush()
     }
 }

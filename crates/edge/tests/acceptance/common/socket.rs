@@ -81,7 +81,7 @@ impl Socket {
         }
     }
 
-    async fn message(&mut self) -> Option<Result<Message, Error>> {
+    pub async fn message(&mut self) -> Option<Result<Message, Error>> {
         loop {
             match self.stream.next().await {
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => (),

@@ -9,7 +9,7 @@ use kernel::{
 use serde_json::{Value, json};
 
 use super::{
-    super::{Ask, Picture, accepted, called, object, outcome},
+    super::{Ask, Picture, accepted, called, computer, object, outcome},
     LANGUAGE,
 };
 use crate::config::Effort;
@@ -31,6 +31,9 @@ pub fn request(ask: Ask) -> Value {
         body["system"] = json!([cached(system)]);
     }
     let tool = |tool: &kernel::toolbox::ToolSpec| {
+        if let Some(own) = computer::for_anthropic(&ask, tool) {
+            return own;
+        }
         let (name, about) = (&tool.name, &tool.description);
         json!({ "name": name, "description": about, "input_schema": tool.schema })
     };

@@ -214,3 +214,28 @@ fn calls_of_the_past_have_tools_behind_them() {
     prompt.parts.truncate(1);
     assert_eq!(sent(&prompt, request, |_| ()).get("tools"), None);
 }
+
+#[test]
+fn a_desktop_is_driven_by_the_tool_that_they_made_for_it() {
+    let mut prompt = prompt(json!({}));
+    let schema = json!({ "type": "object", "x-screen": { "width": 1568, "height": 882 } });
+    let (name, description) = ("computer".to_owned(), "Drives.".to_owned());
+    prompt.tools = vec![kernel::toolbox::ToolSpec { name, description, schema }];
+    let tool = |model: &'static str| {
+        let asked = |ask: &mut crate::wire::Ask| (ask.computer, ask.model) = (true, model);
+        let mut tool = sent(&prompt, request, asked)["tools"][0].clone();
+        tool.as_object_mut().unwrap().remove("cache_control");
+        tool
+    };
+    let older = json!({
+        "type": "computer_20250124", "name": "computer",
+        "display_width_px": 1568, "display_height_px": 882,
+    });
+    assert_eq!(tool("claude-sonnet-4-5"), older);
+    let newer = json!({
+        "type": "computer_20251124", "name": "computer",
+        "display_width_px": 1568, "display_height_px": 882, "enable_zoom": true,
+    });
+    assert_eq!(tool("claude-opus-4-5"), newer);
+    assert_eq!(tool("claude-3-5-sonnet")["description"], "Drives.");
+}

@@ -229,3 +229,87 @@ fn only_models_that_reason_are_asked_for_what_they_seal() {
         assert_eq!(body.get("include").is_some(), asked, "{model}");
     }
 }
+
+fn desktop() -> kernel::toolbox::ToolSpec {
+    let screen = json!({ "width": 1568, "height": 882 });
+    let schema = json!({ "type": "object", "x-screen": screen });
+    kernel::toolbox::ToolSpec { name: "computer".into(), description: "Drives.".into(), schema }
+}
+
+#[test]
+fn a_desktop_is_driven_by_the_tool_that_they_made_for_it() {
+    let id = "call_1abcdefghijklmnopqrs";
+    let check_ = json!({ "id": "cu_1", "code": "irrelevant_domain", "message": "Look first." });
+    let item = json!({
+        "type": "computer_call", "id": "cu_item", "call_id": id, "status": "completed",
+        "actions": [{ "type": "click", "button": "left", "x": 3, "y": 4 }],
+        "pending_safety_checks": [check_],
+    });
+    let heard = named(&[
+        created(),
+        json!({ "type": "response.output_item.done", "output_index": 0, "item": item }),
+        end("completed", &json!({})),
+    ]);
+    let args = json!({
+        "action": "click", "button": "left", "x": 3, "y": 4, "show": true,
+        "warnings": ["Look first."],
+    });
+    let mut kept = item.clone();
+    kept.as_object_mut().unwrap().remove("status");
+    let trace = json!({ "responses": [kept] });
+    let pieces = [call(id, "computer", args.clone()), Piece::Trace(trace.clone()), usage()];
+    check(OpenaiResponses, &heard, &pieces);
+
+    let image = kernel::update::Attachment {
+        path: "/attic/cat.png".into(),
+        mime: "image/webp".into(),
+        name: "screen".into(),
+    };
+    let request = kernel::update::ToolRequest {
+        id: id.into(),
+        name: "computer".into(),
+        args: args.clone(),
+        title: "Clicking".into(),
+    };
+    let mut prompt = prompt(json!({}));
+    let trace = kernel::update::Trace { model: "house/best".into(), data: trace };
+    let output = kernel::update::Output::Done {
+        text: "Clicked".into(),
+        images: vec![image.clone()],
+        data: None,
+    };
+    prompt.parts = vec![
+        Part::User { text: "Go".into(), images: vec![] },
+        Part::Assistant {
+            text: String::new(),
+            reasoning: String::new(),
+            calls: vec![request],
+            trace: Some(trace),
+        },
+        Part::Result { call: id.into(), output },
+        Part::Pictures { images: vec![image] },
+    ];
+    prompt.tools = vec![desktop()];
+    let body = sent(&prompt, super::request, |ask| ask.computer = true);
+    assert_eq!(body["tools"], json!([{ "type": "computer" }]));
+    let said = json!({ "role": "user", "content": [{ "type": "input_text", "text": "Go" }] });
+    let output = json!({
+        "type": "computer_call_output", "call_id": id,
+        "output": { "type": "computer_screenshot", "image_url": "data:image/webp;base64,bWVvdw==" },
+        "acknowledged_safety_checks": [check_],
+    });
+    assert_eq!(body["input"], json!([said, kept, output]));
+    let preview = |ask: &mut Ask| (ask.computer, ask.model) = (true, "computer-use-preview");
+    let body = sent(&prompt, super::request, preview);
+    let tool = json!({
+        "type": "computer_use_preview", "environment": "linux",
+        "display_width": 1568, "display_height": 882,
+    });
+    assert_eq!((&body["tools"][0], &body["truncation"]), (&tool, &json!("auto")));
+    // Whoever does not know it has a tool like any other, and a past of such calls.
+    let body = sent(&prompt, super::request, |_| ());
+    assert_eq!(body["tools"][0]["type"], "function");
+    let kinds: Vec<&str> =
+        body["input"].as_array().unwrap().iter().map(|it| text(it, "type")).collect();
+    assert_eq!(kinds, ["", "function_call", "function_call_output", ""]);
+}

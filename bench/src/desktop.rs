@@ -1,0 +1,240 @@
+//! What it takes to move, click, type and look on a display that nobody sees, beside the least that it could take.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    os::fd::AsFd as _,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::Context as _;
+use desktop::{Local, Settings};
+use kernel::desktop::{Action, Button, Desktop as _, Format, Outcome, Point, Shot};
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use x11rb::{
+    connection::Connection as _,
+    protocol::{
+        shm::ConnectionExt as _,
+        xproto::{ConnectionExt as _, CreateWindowAux, InputFocus, Window, WindowClass},
+    },
+    rust_connection::RustConnection,
+};
+
+use crate::table::Row;
+
+const SIZE: (u16, u16) = (1920, 1080);
+const ROUNDS: usize = 500;
+const LOOKS: usize = 30;
+/// Others are started anew for each, and take their time.
+const STARTS: usize = 10;
+const TEXT: &str = "the quick brown fox jumps over the lazy dog 0123456789 ";
+
+pub fn measure() -> anyhow::Result<Vec<Row>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(compare())
+}
+
+async fn compare() -> anyhow::Result<Vec<Row>> {
+    let stage = Stage::set()?;
+    let floor = Floor::open(&stage.display)?;
+    let local =
+        Local::new(Settings { display: Some(stage.display.clone()), ..Settings::default() });
+    let trip = floor.round_trip()?;
+    let moved = seconds(ROUNDS, &local, |nth| Action::MouseMove { to: place(nth), duration: 0.0 });
+    let moved = moved.await? * 1e6;
+    let clicked = seconds(ROUNDS, &local, |_| Action::MouseClick { button: Button::Left });
+    let clicked = clicked.await? * 1e6;
+    let text = TEXT.repeat(10);
+    let typed = seconds(STARTS, &local, |_| Action::KeyboardInput { text: text.clone() });
+    let typed = typed.await? * 1e6 / f64::from(u32::try_from(text.len())?);
+    let raw = floor.look()? * 1e3;
+    let looked = looked(&local).await? * 1e3;
+    let whole = |format| Shot { max_edge: u32::MAX, cursor: false, format, ..Shot::default() };
+    let fast = seconds(LOOKS, &local, |_| Action::Screenshot(whole(Format::Png))).await? * 1e3;
+    let small = seconds(LOOKS, &local, |_| Action::Screenshot(Shot::default())).await? * 1e3;
+
+    let mut rows = vec![
+        Row::new("a move that is seen to be done, median", moved, "µs")
+            .at_most(1.5 * trip)
+            .beside("one round trip", trip),
+        Row::new("a click that is seen to be done, median", clicked, "µs")
+            .at_most(1.8 * trip)
+            .beside("one round trip", trip),
+        Row::new("a typed character", typed, "µs").beside("one round trip", trip),
+        Row::new("the pixels of the screen, median", looked, "ms")
+            .at_most(1.5 * raw)
+            .beside("shared memory alone", raw),
+        Row::new("the screen as PNG, median", fast, "ms").beside("its pixels", looked),
+        Row::new("the screen as a model sees it, median", small, "ms").beside("its pixels", looked),
+    ];
+    others(&stage, &mut rows);
+    Ok(rows)
+}
+
+fn place(nth: usize) -> Point {
+    let step = u32::try_from(nth % 500).unwrap_or(0);
+    Point { x: 300 + step, y: 200 + step }
+}
+
+/// The median, in seconds.
+async fn seconds(
+    rounds: usize,
+    local: &Local,
+    action: impl Fn(usize) -> Action,
+) -> anyhow::Result<f64> {
+    let mut took = Vec::with_capacity(rounds);
+    for nth in 0..rounds {
+        let action = action(nth);
+        let begun = Instant::now();
+        let outcome = local.act(action.into()).await?;
+        took.push(begun.elapsed());
+        anyhow::ensure!(matches!(outcome, Outcome::Done(_) | Outcome::Picture(_)), "{outcome:?}");
+    }
+    Ok(median(&mut took))
+}
+
+async fn looked(local: &Local) -> anyhow::Result<f64> {
+    let mut took = Vec::with_capacity(LOOKS);
+    for _ in 0..LOOKS {
+        let begun = Instant::now();
+        local.pixels().await?;
+        took.push(begun.elapsed());
+    }
+    Ok(median(&mut took))
+}
+
+fn median(took: &mut [Duration]) -> f64 {
+    took.sort_unstable();
+    took[took.len() / 2].as_secs_f64()
+}
+
+/// Programs that do the same, where they are installed.
+fn others(stage: &Stage, rows: &mut [Row]) {
+    let xdotool = |args: &[&str]| stage.runs("xdotool", args).map(|it| it * 1e6);
+    let python = |code: &str| {
+        let code = format!(
+            "import pyautogui,time\npyautogui.PAUSE=0\npyautogui.FAILSAFE=False\nt=time.perf_counter()\n\
+             for i in range(100): {code}\nprint((time.perf_counter()-t)/100)"
+        );
+        stage.says("python3", &["-c", &code]).map(|it| it * 1e6)
+    };
+    let found = [
+        (0, "xdotool, a process each", xdotool(&["mousemove", "400", "300"])),
+        (0, "PyAutoGUI", python("pyautogui.moveTo(300+i,200)")),
+        (1, "xdotool, a process each", xdotool(&["click", "1"])),
+        (1, "PyAutoGUI", python("pyautogui.click()")),
+        (4, "scrot, a process each", stage.runs("scrot", &["-o", "/dev/null"]).map(|it| it * 1e3)),
+    ];
+    for (row, what, value) in found {
+        if let Some(value) = value {
+            rows[row].beside.push((what.to_owned(), value));
+        }
+    }
+}
+
+/// The least that anything on a display can take.
+struct Floor {
+    conn: RustConnection,
+    root: Window,
+}
+
+impl Floor {
+    /// With a window in focus, which takes what is typed.
+    fn open(display: &str) -> anyhow::Result<Self> {
+        let (conn, screen) = RustConnection::connect(Some(display))?;
+        let root = conn.setup().roots.get(screen).context("a display without a screen")?.root;
+        let window = conn.generate_id()?;
+        let aux = CreateWindowAux::new();
+        let (w, h) = SIZE;
+        let output = WindowClass::INPUT_OUTPUT;
+        conn.create_window(0, window, root, 0, 0, w, h, 0, output, 0, &aux)?.check()?;
+        conn.map_window(window)?.check()?;
+        conn.set_input_focus(InputFocus::POINTER_ROOT, window, x11rb::CURRENT_TIME)?.check()?;
+        Ok(Self { conn, root })
+    }
+
+    /// In microseconds, the median.
+    fn round_trip(&self) -> anyhow::Result<f64> {
+        let mut took = Vec::with_capacity(ROUNDS);
+        for _ in 0..ROUNDS {
+            let begun = Instant::now();
+            self.conn.query_pointer(self.root)?.reply()?;
+            took.push(begun.elapsed());
+        }
+        Ok(median(&mut took) * 1e6)
+    }
+
+    /// All pixels through shared memory, in seconds, the median.
+    fn look(&self) -> anyhow::Result<f64> {
+        let (w, h) = SIZE;
+        let size = u64::from(w) * u64::from(h) * 4;
+        let memory = memfd_create("floor", MemfdFlags::CLOEXEC)?;
+        ftruncate(&memory, size)?;
+        let segment = self.conn.generate_id()?;
+        let lent = memory.as_fd().try_clone_to_owned()?;
+        self.conn.shm_attach_fd(segment, lent, false)?.check()?;
+        let mut took = Vec::with_capacity(LOOKS);
+        for _ in 0..LOOKS {
+            let begun = Instant::now();
+            self.conn.shm_get_image(self.root, 0, 0, w, h, !0, 2, segment, 0)?.reply()?;
+            took.push(begun.elapsed());
+        }
+        Ok(median(&mut took))
+    }
+}
+
+/// A display that nobody sees.
+struct Stage {
+    server: Child,
+    display: String,
+}
+
+impl Stage {
+    fn set() -> anyhow::Result<Self> {
+        let screen = format!("{}x{}x24", SIZE.0, SIZE.1);
+        let mut server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", &screen, "-nolisten", "tcp", "-noreset"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("this needs Xvfb, which `make display` installs")?;
+        let mut line = String::new();
+        let told = server.stdout.take().context("Xvfb tells nothing")?;
+        BufReader::new(told).read_line(&mut line)?;
+        Ok(Self { server, display: format!(":{}", line.trim()) })
+    }
+
+    fn command(&self, program: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(args).env("DISPLAY", &self.display).stdin(Stdio::null());
+        command.stderr(Stdio::null());
+        command
+    }
+
+    /// How long it takes, in seconds, the median; none if it is not there.
+    fn runs(&self, program: &str, args: &[&str]) -> Option<f64> {
+        let mut took = Vec::with_capacity(STARTS);
+        for _ in 0..STARTS {
+            let begun = Instant::now();
+            let status = self.command(program, args).stdout(Stdio::null()).status().ok()?;
+            took.push(begun.elapsed());
+            status.success().then_some(())?;
+        }
+        Some(median(&mut took))
+    }
+
+    /// What it prints, if that is a number.
+    fn says(&self, program: &str, args: &[&str]) -> Option<f64> {
+        let output = self.command(program, args).output().ok()?;
+        String::from_utf8(output.stdout).ok()?.trim().parse().ok()
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // What has ended already needs no ending.
+        self.server.kill().ok();
+        self.server.wait().ok();
+    }
+}
