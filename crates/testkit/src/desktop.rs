@@ -30,6 +30,8 @@ struct Inner {
     states: watch::Sender<State>,
     /// Whether everything that is asked waits.
     held: watch::Sender<bool>,
+    /// Whether it shows that it may be driven.
+    lit: watch::Sender<bool>,
     /// How many orders have begun, whether they were done or not.
     begun: watch::Sender<usize>,
     turn: tokio::sync::Mutex<()>,
@@ -61,6 +63,7 @@ impl FakeDesktop {
             seen: Mutex::default(),
             states: watch::Sender::default(),
             held: watch::Sender::default(),
+            lit: watch::Sender::default(),
             begun: watch::Sender::default(),
             turn: tokio::sync::Mutex::default(),
             broken,
@@ -70,6 +73,11 @@ impl FakeDesktop {
     /// Everything that changed something, in order.
     pub fn done(&self) -> Vec<Action> {
         self.seen().done.clone()
+    }
+
+    /// Whether it shows that it may be driven.
+    pub fn is_lit(&self) -> bool {
+        *self.0.lit.borrow()
     }
 
     pub fn at(&self) -> Point {
@@ -266,6 +274,10 @@ impl Desktop for FakeDesktop {
     fn hand_back(&self) -> BoxFuture<'_, Result<(), DesktopError>> {
         self.take(None);
         future::ready(Ok(())).boxed()
+    }
+
+    fn indicate(&self, armed: bool) {
+        self.0.lit.send_replace(armed);
     }
 
     fn states(&self) -> watch::Receiver<State> {

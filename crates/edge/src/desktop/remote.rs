@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -41,6 +41,8 @@ pub enum Wish {
     Forget {
         id: String,
     },
+    /// Somebody may drive it now, or no longer.
+    Armed(bool),
 }
 
 pub struct Remote {
@@ -52,6 +54,8 @@ pub struct Remote {
     /// Held by whoever's turn it is.
     turn: Mutex<()>,
     waiting: AtomicUsize,
+    /// What it was told last.
+    armed: AtomicBool,
 }
 
 impl Remote {
@@ -63,7 +67,8 @@ impl Remote {
         states: watch::Receiver<State>,
     ) -> Self {
         let (turn, waiting) = (Mutex::default(), AtomicUsize::new(0));
-        Self { name, hello, devices, wishes, states, turn, waiting }
+        let armed = AtomicBool::new(false);
+        Self { name, hello, devices, wishes, states, turn, waiting, armed }
     }
 
     /// How many orders wait here, besides those that wait on the device.
@@ -207,6 +212,13 @@ impl Desktop for Remote {
             Ok(())
         }
         .boxed()
+    }
+
+    fn indicate(&self, armed: bool) {
+        if self.hello.is_extended && self.armed.swap(armed, Ordering::Relaxed) != armed {
+            // A socket that is gone has nobody to tell.
+            self.wishes.send(Wish::Armed(armed)).ok();
+        }
     }
 
     fn states(&self) -> watch::Receiver<State> {

@@ -351,11 +351,13 @@ async fn words_that_other_models_have_learnt_mean_the_same() {
         home.said("computer", args.clone()).await.unwrap();
         assert_eq!(home.done(), [action], "{args}");
     }
-    let batch = json!({ "action": "batch", "actions": [
+    let batch = json!({ "action": "batch", "show": true, "actions": [
         { "action": "click", "x": 1, "y": 2, "button": "left" }, { "action": "type", "text": "hi" },
     ] });
-    let said = home.said("computer", batch).await;
-    assert_eq!(said.as_deref(), Ok("Clicked left button at (1, 2)\nTyped 2 characters"));
+    let reply = home.call("computer", batch).await.unwrap();
+    let said = "Clicked left button at (1, 2)\nTyped 2 characters\nThe picture has 1568x882 pixels";
+    assert!(reply.text.starts_with(said), "{}", reply.text);
+    assert_eq!(reply.pictures.len(), 1);
     let warned = json!({ "action": "click", "x": 1, "y": 2, "warnings": ["Look first."] });
     let (said, asked) = tokio::join!(home.said("computer", warned), home.answer(ONCE));
     assert_eq!((said.is_ok(), asked.as_str()), (true, "Clicking"));
