@@ -102,15 +102,14 @@ impl Local {
             Action::ScreenInfo if order.after.is_none() => self.with_seat(Seat::screen).await,
             _ => {
                 let (job, waiting, answer) = self.desk.open(order);
-                match self.open_seat() {
-                    Some(seat) => seat.enqueue(job),
-                    None => {
-                        let enqueue = move |seat: &Seat| {
-                            seat.enqueue(job);
-                            Ok(())
-                        };
-                        self.with_seat(enqueue).await?;
-                    }
+                if let Some(seat) = self.open_seat() {
+                    seat.enqueue(job);
+                } else {
+                    let enqueue = move |seat: &Seat| {
+                        seat.enqueue(job);
+                        Ok(())
+                    };
+                    self.with_seat(enqueue).await?;
                 }
                 let cut = || DesktopError::failed("OS Failure: the line to the display is cut");
                 let result = answer.await.unwrap_or_else(|_| Err(cut()));

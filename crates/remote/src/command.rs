@@ -25,6 +25,8 @@ pub enum Request {
     Acknowledged {
         extended: bool,
         device: Option<String>,
+        /// Whether somebody may drive us now, as far as the hub says.
+        armed: bool,
     },
     Nothing,
     Do(Box<Order>),
@@ -51,7 +53,8 @@ pub fn parse(frame: &str) -> Parsed {
         Some("handshake_ack") => {
             let text = |name: &str| frame.get(name).and_then(Value::as_str).map(str::to_owned);
             let extended = text("protocol").is_some();
-            let request = Request::Acknowledged { extended, device: text("device") };
+            let armed = frame.get("armed").and_then(Value::as_bool).unwrap_or(false);
+            let request = Request::Acknowledged { extended, device: text("device"), armed };
             return Parsed { id: None, result: Ok(request) };
         }
         Some("pong") => return Parsed { id: None, result: Ok(Request::Nothing) },

@@ -41,6 +41,14 @@ pub fn acknowledged(now: i64, hello: &Hello) -> Value {
     frame
 }
 
+/// The same once more, with whether somebody may drive it now: whoever does not know the word hears
+/// nothing new.
+pub fn armed(now: i64, hello: &Hello, armed: bool) -> Value {
+    let mut frame = acknowledged(now, hello);
+    frame["armed"] = armed.into();
+    frame
+}
+
 /// What a device has said of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {

@@ -30,6 +30,8 @@ struct Inner {
     states: watch::Sender<State>,
     /// Whether everything that is asked waits.
     held: watch::Sender<bool>,
+    /// Whether it shows that it may be driven.
+    lit: watch::Sender<bool>,
     /// How many orders have begun, whether they were done or not.
     begun: watch::Sender<usize>,
     turn: tokio::sync::Mutex<()>,
@@ -64,6 +66,7 @@ impl FakeDesktop {
             seen: Mutex::default(),
             states: watch::Sender::default(),
             held: watch::Sender::default(),
+            lit: watch::Sender::default(),
             begun: watch::Sender::default(),
             turn: tokio::sync::Mutex::default(),
             broken,
@@ -73,6 +76,11 @@ impl FakeDesktop {
     /// Everything that changed something, in order.
     pub fn done(&self) -> Vec<Action> {
         self.seen().done.clone()
+    }
+
+    /// Whether it shows that it may be driven.
+    pub fn is_lit(&self) -> bool {
+        *self.0.lit.borrow()
     }
 
     pub fn at(&self) -> Point {
@@ -303,6 +311,10 @@ impl Desktop for FakeDesktop {
 
     fn pace(&self) -> Duration {
         Duration::from_millis(10)
+    }
+
+    fn indicate(&self, armed: bool) {
+        self.0.lit.send_replace(armed);
     }
 
     fn states(&self) -> watch::Receiver<State> {

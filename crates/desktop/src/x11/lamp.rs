@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Mutex, PoisonError,
-        mpsc::{Receiver, Sender, channel},
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     },
     thread,
     time::{Duration, Instant},
@@ -35,6 +35,9 @@ const PADDING: u16 = 8;
 /// How often one looks whether somebody has put something in front.
 const GLANCE: Duration = Duration::from_millis(100);
 
+/// Before a display is tried again that could not be reached.
+const PAUSE: Duration = Duration::from_secs(5);
+
 /// Shows and hides the frame, in a thread of its own while it shows.
 #[derive(Default)]
 pub struct Lamp {
@@ -55,8 +58,12 @@ impl Lamp {
             return;
         }
         let begun = thread::Builder::new().name("desktop-lamp".into()).spawn(move || {
-            if let Err(error) = shine(display.as_deref(), &put_out) {
+            while let Err(error) = shine(display.as_deref(), &put_out) {
                 tracing::warn!(%error, "cannot show on the screen that somebody may drive it");
+                // The display may come back.
+                if is_out(&put_out, PAUSE) {
+                    return;
+                }
             }
         });
         if let Err(error) = begun {
@@ -82,11 +89,15 @@ fn shine(display: Option<&str>, put_out: &Receiver<()>) -> Result<(), DesktopErr
         if now != size {
             (frame, size) = (Frame::around(&link)?, now);
         }
-        let left = next.saturating_duration_since(Instant::now());
-        if put_out.recv_timeout(left) == Err(std::sync::mpsc::RecvTimeoutError::Disconnected) {
+        if is_out(put_out, next.saturating_duration_since(Instant::now())) {
             return Ok(());
         }
     }
+}
+
+/// Waits so long, or until it is put out.
+fn is_out(put_out: &Receiver<()>, wait: Duration) -> bool {
+    put_out.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected)
 }
 
 /// Lines along the edges and a label.

@@ -27,7 +27,7 @@ async fn a_display_without_the_means_is_refused_and_one_without_shared_memory_is
 
 #[tokio::test]
 async fn a_display_that_dies_is_one_error_and_works_again_when_it_is_back() {
-    let mut stage = Stage::sized("640x480x24");
+    let mut stage = Stage::numbered();
     stage.done(moved()).await;
     stage.end();
     let error = stage.act(moved()).await.unwrap_err();

@@ -13,7 +13,7 @@ use x11rb::protocol::{
 use crate::{stage::Stage, witness::Witness};
 
 /// Red, green and blue of a picture, row by row.
-fn decoded(frame: &Frame) -> Vec<[u8; 3]> {
+pub fn decoded(frame: &Frame) -> Vec<[u8; 3]> {
     let bytes = match frame.format {
         Format::Png => {
             let mut reader = png::Decoder::new(Cursor::new(&frame.bytes)).read_info().unwrap();

@@ -33,20 +33,16 @@ impl Stage {
     }
 
     pub fn with(screen: &str, more: &[&str]) -> Self {
-        let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", screen, "-nolisten", "tcp", "-noreset"])
-            .args(more)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| panic!("these tests need Xvfb, `make display`: {error}"));
-        let mut line = String::new();
-        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let display = format!(":{}", line.trim());
+        let (server, display) = display(screen, more);
         let folder = TempDir::new().unwrap();
         let local = Local::new(settings(&display, folder.path().join("desktop.json")));
         Self { server, display, local, folder }
+    }
+
+    /// On a display of a number that nobody else is given, so that another can come in its place.
+    pub fn numbered() -> Self {
+        let number = format!(":{}", 1000 + std::process::id() % 50_000);
+        Self::with("640x480x24", &[&number])
     }
 
     /// The display is gone.
@@ -57,16 +53,8 @@ impl Stage {
 
     /// And another comes in its place.
     pub fn begin_again(&mut self) {
-        let mut server = Command::new("Xvfb")
-            .args([&self.display, "-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten"])
-            .args(["tcp", "-noreset"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let (server, display) = display("640x480x24", &[&self.display]);
+        assert_eq!(display, self.display);
         self.server = server;
     }
 
@@ -140,6 +128,21 @@ impl Stage {
         };
         tokio::time::timeout(PATIENCE, found).await.unwrap()
     }
+}
+
+/// A server, and the display that it serves.
+fn display(screen: &str, more: &[&str]) -> (Child, String) {
+    let mut server = Command::new("Xvfb")
+        .args(more)
+        .args(["-displayfd", "1", "-screen", "0", screen, "-nolisten", "tcp", "-noreset"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap_or_else(|error| panic!("these tests need Xvfb, `make display`: {error}"));
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    (server, format!(":{}", line.trim()))
 }
 
 pub fn settings(display: &str, journal: PathBuf) -> Settings {

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -47,6 +47,8 @@ pub enum Wish {
     Forget {
         id: String,
     },
+    /// Somebody may drive it now, or no longer.
+    Armed(bool),
 }
 
 pub struct Remote {
@@ -58,6 +60,8 @@ pub struct Remote {
     /// Held by whoever's turn it is.
     turn: Mutex<()>,
     waiting: AtomicUsize,
+    /// What it was told last.
+    armed: AtomicBool,
 }
 
 impl Remote {
@@ -69,7 +73,8 @@ impl Remote {
         states: watch::Receiver<State>,
     ) -> Self {
         let (turn, waiting) = (Mutex::default(), AtomicUsize::new(0));
-        Self { name, hello, devices, wishes, states, turn, waiting }
+        let armed = AtomicBool::new(false);
+        Self { name, hello, devices, wishes, states, turn, waiting, armed }
     }
 
     /// How many orders wait here, besides those that wait on the device.
@@ -228,6 +233,13 @@ impl Desktop for Remote {
 
     fn pace(&self) -> Duration {
         if self.hello.is_extended { POLL } else { POLL * 2 }
+    }
+
+    fn indicate(&self, armed: bool) {
+        if self.hello.is_extended && self.armed.swap(armed, Ordering::Relaxed) != armed {
+            // A socket that is gone has nobody to tell.
+            self.wishes.send(Wish::Armed(armed)).ok();
+        }
     }
 
     fn states(&self) -> watch::Receiver<State> {

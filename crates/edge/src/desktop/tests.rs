@@ -351,3 +351,23 @@ async fn a_name_that_belongs_to_a_key_cannot_be_taken_with_another() {
     }
     assert_eq!(hub.devices().list(), []);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_device_of_ours_is_told_when_it_may_be_driven_so_that_it_can_show_it() {
+    let hub = hub();
+    let (mut ours, mut plain) = (Device::ours(&hub, "a").await, Device::plain(&hub, "b").await);
+    for armed in [true, false] {
+        for name in ["a", "a", "b"] {
+            hub.devices().get(name).unwrap().indicate(armed);
+        }
+        let told = ours.told().await;
+        let expected = json!({
+            "type": "handshake_ack", "server": "cloudflare-worker", "name": "megaron",
+            "timestamp": hub.now().as_millisecond(), "protocol": "1.1", "device": "a",
+            "armed": armed,
+        });
+        assert_eq!(told, expected);
+    }
+    assert!(ours.hears_nothing().await);
+    assert!(plain.hears_nothing().await);
+}

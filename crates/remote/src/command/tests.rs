@@ -146,7 +146,7 @@ fn what_the_reference_accepts_is_accepted() {
 fn greetings_are_heard_and_never_answered() {
     let greeted = |extended, device: Option<&str>| {
         let device = device.map(str::to_owned);
-        Parsed { id: None, result: Ok(Request::Acknowledged { extended, device }) }
+        Parsed { id: None, result: Ok(Request::Acknowledged { extended, device, armed: false }) }
     };
     let plain =
         r#"{"type":"handshake_ack","server":"cloudflare-worker","timestamp":1,"commandId":"a"}"#;

@@ -33,6 +33,8 @@ pub struct Engine {
     /// Whether the hub has shown that it knows more than the seed.
     extended: bool,
     greeted: bool,
+    /// Whether the hub says that somebody may drive us.
+    armed: bool,
     /// What the hub calls us.
     name: Option<String>,
     waiting: VecDeque<Waiting>,
@@ -76,6 +78,7 @@ impl Engine {
             leave,
             extended: false,
             greeted: false,
+            armed: false,
             name: None,
             waiting: VecDeque::new(),
             running: None,
@@ -108,6 +111,12 @@ impl Engine {
         self.leave.holds(self.extended, self.clock.now())
     }
 
+    /// Whoever sits in front of us sees when we may be driven.
+    fn indicate(&self) {
+        let may_be = self.armed || self.leave.until.is_some();
+        self.desktop.indicate(self.greeted && self.is_open() && may_be);
+    }
+
     /// Takes in a frame, whatever it holds. Never waits.
     pub fn hear(&mut self, frame: &str) {
         self.notice();
@@ -115,8 +124,10 @@ impl Engine {
         let mut asked = Asked { id, begun: Instant::now(), is_input: false };
         match result {
             Ok(Request::Nothing) => (),
-            Ok(Request::Acknowledged { extended, device }) => {
+            Ok(Request::Acknowledged { extended, device, armed }) => {
                 (self.greeted, self.extended, self.name) = (true, extended, device);
+                self.armed = armed;
+                self.indicate();
                 self.stood = None;
             }
             Ok(Request::Cancel { target }) => self.cancel(&asked, target.as_deref()),
@@ -348,7 +359,8 @@ impl Engine {
         self.running = None;
         self.looks = FuturesUnordered::new();
         self.out.clear();
-        (self.greeted, self.extended) = (false, false);
+        (self.greeted, self.extended, self.armed) = (false, false, false);
+        self.indicate();
         (self.name, self.stood) = (None, None);
         if let Err(error) = self.desktop.act(Action::ReleaseAll.into()).await {
             tracing::warn!(%error, "cannot release what is held");

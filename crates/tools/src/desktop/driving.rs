@@ -106,8 +106,18 @@ impl Driver {
         let is_done = action.is_input() || matches!(action, Action::Wait(_));
         let after = After { settle_ms: SETTLING, shot: Shot::default() };
         let after = (shown && is_done).then_some(after);
-        let (_, result) = host.drive(who, &device, Order { id, action, after }).await;
+        let order = Order { id, action, after };
+        let (_, result) = host.drive(who.clone(), &device, order).await;
         let mut reply = self.told(session, &device, result.map_err(explained)?);
+        // Several things at once, and what only looks, have none of their own.
+        if shown && reply.pictures.is_empty() {
+            let look = Action::Screenshot(Shot::default()).into();
+            if let Ok(outcome) = host.drive(who, &device, look).await.1 {
+                let Reply { text, pictures, .. } = self.told(session, &device, outcome);
+                reply.text = format!("{}\n{text}", reply.text);
+                reply.pictures = pictures;
+            }
+        }
         if was_paused {
             reply.text = format!("{HANDED_BACK} {}", reply.text);
         }

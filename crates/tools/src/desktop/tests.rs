@@ -295,7 +295,7 @@ async fn arguments_are_read_as_the_hub_reads_them_and_changes_are_told() {
     for (args, action) in [
         (json!({ "x": "500", "y": " 300 ", "duration": "1.5" }), moved(500, 300, 1.5)),
         (json!({ "x": 500.0, "y": 1e3, "duration": 0 }), moved(500, 1000, 0.0)),
-        (json!({ "x": "+7", "y": "1e3", "duration": "" }), moved(7, 1000, 1.0)),
+        (json!({ "x": "+7", "y": "1e3", "duration": null }), moved(7, 1000, 1.0)),
     ] {
         let said = home.said("mouse_move", args.clone()).await;
         let Action::MouseMove { to, .. } = &action[0] else { panic!() };
@@ -378,11 +378,13 @@ async fn words_that_other_models_have_learnt_mean_the_same() {
         home.said("computer", args.clone()).await.unwrap();
         assert_eq!(home.done(), [action], "{args}");
     }
-    let batch = json!({ "action": "batch", "actions": [
+    let batch = json!({ "action": "batch", "show": true, "actions": [
         { "action": "click", "x": 1, "y": 2, "button": "left" }, { "action": "type", "text": "hi" },
     ] });
-    let said = home.said("computer", batch).await;
-    assert_eq!(said.as_deref(), Ok("Clicked left button at (1, 2)\nTyped 2 characters"));
+    let reply = home.call("computer", batch).await.unwrap();
+    let said = "Clicked left button at (0, 0)\nTyped 2 characters\nThe picture has 1568x882 pixels";
+    assert!(reply.text.starts_with(said), "{}", reply.text);
+    assert_eq!(reply.pictures.len(), 1);
     let warned = json!({ "action": "click", "x": 1, "y": 2, "warnings": ["Look first."] });
     let (said, asked) = tokio::join!(home.said("computer", warned), home.answer(ONCE));
     assert_eq!((said.is_ok(), asked.as_str()), (true, "Clicking"));

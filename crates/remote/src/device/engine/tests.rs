@@ -272,3 +272,18 @@ async fn a_hub_without_rules_gets_nothing_unless_the_person_said_so() {
     assert_eq!(device.ask(click("a")).await, error);
     assert_eq!(device.desktop.done(), []);
 }
+
+#[tokio::test(start_paused = true)]
+async fn it_shows_when_it_may_be_driven_and_no_longer_than_that() {
+    let mut device = Device::extended().await;
+    let told = |armed: bool| json!({ "type": "handshake_ack", "protocol": "1.1", "device": "studio", "armed": armed });
+    assert!(!device.desktop.is_lit());
+    for armed in [true, false, true] {
+        device.hear(told(armed));
+        assert_eq!(device.desktop.is_lit(), armed);
+    }
+    device.engine.disconnected().await;
+    assert!(!device.desktop.is_lit());
+    // Whoever said so at this machine is shown it at any hub.
+    assert!(Device::plain().desktop.is_lit());
+}
