@@ -1,6 +1,10 @@
 //! A web of a few addresses, which remembers what was sent to them.
 
-use std::{collections::BTreeMap, sync::Mutex, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Mutex,
+    time::Duration,
+};
 
 use futures::{
     FutureExt as _,
@@ -15,18 +19,21 @@ const PATIENCE: Duration = Duration::from_mins(1);
 pub struct FakeWeb {
     pub answers: Mutex<BTreeMap<String, Result<WebAnswer, WebError>>>,
     pub sent: Mutex<Vec<WebRequest>>,
+    /// Where nobody ever answers.
+    hanging: Mutex<BTreeSet<String>>,
     /// How much was sent.
     count: watch::Sender<usize>,
 }
 
 impl FakeWeb {
     pub fn answer(&self, url: &str, answer: Result<WebAnswer, WebError>) {
+        self.hanging.lock().unwrap().remove(url);
         self.answers.lock().unwrap().insert(url.to_owned(), answer);
     }
 
     /// Whatever is sent there waits for ever.
     pub fn hang(&self, url: &str) {
-        self.answer(url, Err(WebError::TimedOut));
+        self.hanging.lock().unwrap().insert(url.to_owned());
     }
 
     pub async fn until_sent(&self, count: usize) -> Vec<WebRequest> {
@@ -49,9 +56,10 @@ impl Web for FakeWeb {
 
     fn send(&self, request: WebRequest) -> BoxFuture<'_, Result<WebAnswer, WebError>> {
         let answer = self.answers.lock().unwrap().get(&request.url).cloned();
+        let hangs = self.hanging.lock().unwrap().contains(&request.url);
         self.sent.lock().unwrap().push(request);
         self.count.send_modify(|count| *count += 1);
-        if answer == Some(Err(WebError::TimedOut)) {
+        if hangs {
             return pending().boxed();
         }
         ready(answer.unwrap_or_else(|| Err(WebError::Failed("nobody is there".into())))).boxed()
