@@ -173,6 +173,7 @@ fn part(from: IpAddr) -> IpAddr {
 mod tests {
     use super::*;
 
+    #[expect(clippy::unnecessary_wraps, reason = "it may be unknown where a request is from")]
     fn address(text: &str) -> Option<IpAddr> {
         Some(text.parse().unwrap())
     }
@@ -222,7 +223,8 @@ mod tests {
         let lockout = Lockout::default();
         let mut waits = Vec::new();
         for number in 0..=ALL_MISTAKES {
-            let from = IpAddr::from([10, 0, (number / 250) as u8, (number % 250) as u8]);
+            let [.., high, low] = number.to_be_bytes();
+            let from = IpAddr::from([10, 0, high, low]);
             waits.push(lockout.mistook(Some(from)));
         }
         assert_eq!(waits.iter().position(Option::is_some), Some(ALL_MISTAKES as usize));

@@ -45,6 +45,8 @@ pub enum News {
         content: String,
         timestamp: String,
         origin: String,
+        /// The phone that said it, if one did.
+        device: Option<String>,
         files: Vec<File>,
     },
     TaskFailed {
@@ -151,6 +153,7 @@ fn more(kind: &str, fields: &Fields<'_>) -> Result<Option<News>, Fault> {
             content: text("content")?,
             timestamp: fields.time("timestamp")?.to_owned(),
             origin: text("origin")?,
+            device: fields.maybe_text("device")?.map(str::to_owned),
             files: files(fields)?,
         },
         "task.failed" => {
@@ -238,6 +241,8 @@ pub struct Timeline {
     pub sending: Vec<(String, String)>,
     /// The history must be read anew.
     pub is_void: bool,
+    /// What the server calls this phone.
+    pub device: Option<String>,
 }
 
 impl Timeline {
@@ -247,7 +252,11 @@ impl Timeline {
 
     pub fn hear(&mut self, telling: &Telling) {
         match &telling.news {
-            News::Known(event) | News::Agreed { event, .. } => self.know(event),
+            News::Known(event) => self.know(event),
+            News::Agreed { event, device, .. } => {
+                self.device = Some(device.clone());
+                self.know(event);
+            }
             News::Replaced { reply_to, text } => {
                 self.writing.retain(|(it, _)| it != reply_to);
                 self.writing.push((reply_to.clone(), text.clone()));
@@ -258,7 +267,11 @@ impl Timeline {
                     self.add(id, Role::User, &content, timestamp);
                 }
             }
-            News::User { id, content, timestamp, .. } => {
+            News::User { id, content, timestamp, device, .. } => {
+                // The word that it was taken was cut off.
+                let ours = device.is_some() && *device == self.device;
+                let place = self.sending.iter().position(|(_, it)| ours && it == content);
+                place.map(|place| self.sending.remove(place));
                 self.add(id, Role::User, content, timestamp);
             }
             News::TaskFailed { id, error, .. } => self.end(id, error),

@@ -218,7 +218,7 @@ pub fn linked(session: SessionId, seq: Seq, content: &str, files: &[Attachment])
     for File { name, url, .. } in listed(session, seq, files) {
         let name: String = name.chars().filter(|it| !matches!(it, '[' | ']' | '\n')).collect();
         text.push_str(if text.ends_with(')') && text.contains("](") { "\n" } else { "\n\n" });
-        text.push_str(&format!("[{name}]({url})"));
+        text.extend(["[", &name, "](", &url, ")"]);
     }
     text
 }

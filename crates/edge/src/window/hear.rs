@@ -36,8 +36,11 @@ pub fn hear(frame: &[u8]) -> Result<Send, Complaint> {
     Ok(Send { id, content })
 }
 
-/// Any frame: what is in it, the phone's own name for it, and what kind it is.
-pub fn open(frame: &[u8]) -> Result<(Map<String, Value>, Option<String>, String), Complaint> {
+/// What is in a frame, the phone's own name for it, and what kind it is.
+type Opened = (Map<String, Value>, Option<String>, String);
+
+/// Any frame, whatever it asks for.
+pub fn open(frame: &[u8]) -> Result<Opened, Complaint> {
     let complain = |code, message: &str| Complaint::new(None, code, message);
     let value: Value = serde_json::from_slice(frame)
         .map_err(|_| complain("bad_json", "a frame must be JSON in UTF-8"))?;

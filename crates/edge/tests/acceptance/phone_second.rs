@@ -240,7 +240,7 @@ async fn a_phone_chooses_among_the_conversations_its_key_opens() {
     assert_eq!((&selected["session"], &selected["reply_to"]), (&json!(elsewhere), &json!("s")));
     free.until("caught_up").await;
     free.say("a", "where are we?").await;
-    free.until_idle().await;
+    free.until_rows(2).await;
     let (_, page) = free.ask(&house, &format!("/messages?v=2&chat_id={elsewhere}")).await.json();
     assert_eq!(page["messages"][1]["content"], "Here.");
     // What the other hears of typing, and of nothing else.

@@ -44,7 +44,8 @@ pub struct PhoneArgs {
     /// The server [default: the one that runs on the data directory]
     pub url: Option<String>,
     /// The key [default: the main key, for our own server]
-    #[arg(long, env = "MEGARON_KEY", hide_env_values = true)]
+    // One in 64 keys begins with a hyphen.
+    #[arg(long, env = "MEGARON_KEY", hide_env_values = true, allow_hyphen_values = true)]
     pub key: Option<String>,
     /// Trust the certificate with this SHA-256 and no other; `megaron pair` tells it
     #[arg(long, env = "MEGARON_FINGERPRINT", hide_env_values = true, value_name = "SHA256")]

@@ -69,7 +69,7 @@ impl Names {
 
     /// The one that it goes by in its network.
     pub fn local(&self) -> Option<&str> {
-        self.names.iter().map(String::as_str).find(|name| name.ends_with(".local"))
+        self.names.iter().map(String::as_str).find(|name| name.strip_suffix(".local").is_some())
     }
 
     /// The addresses that others reach it by.

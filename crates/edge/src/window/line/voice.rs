@@ -108,7 +108,7 @@ impl Voice for Line {
     }
 
     async fn news(&mut self) {
-        pending().await
+        pending::<()>().await;
     }
 
     fn moved(&mut self) -> Option<Feed> {

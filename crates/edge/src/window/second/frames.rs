@@ -169,7 +169,7 @@ pub fn written(frame: &Frame<'_>) -> String {
 /// What is written, with its place in the log as the last of its fields.
 pub fn placed(mut written: String, seq: Seq) -> Utf8Bytes {
     if written.pop().is_some() {
-        written.push_str(&format!(",\"seq\":{}}}", seq.0));
+        written.extend([",\"seq\":", &seq.0.to_string(), "}"]);
     }
     written.into()
 }

@@ -68,13 +68,14 @@ impl Second {
         match told {
             // Words and questions are told from their facts, how busy it is when all else was said.
             Told::Said { .. } | Told::Note(_) | Told::Busy(_) | Told::Counted => (),
-            Told::Began(question) if !self.past => self.reply = Some(Reply::new(question)),
+            Told::Began(question) => {
+                self.reply = (!self.past).then(|| Reply::new(question));
+            }
             Told::Text { step, text } => {
                 if let Some(reply) = &mut self.reply {
                     reply.whole(step, &text);
                 }
             }
-            Told::Began(_) => (),
             Told::Card(Change::Shown(card)) => frames.extend(self.shown(&card)),
             Told::Card(Change::Closed { id, result }) => {
                 let well = match &entry.fact {
