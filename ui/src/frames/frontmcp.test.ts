@@ -1,9 +1,6 @@
 // The bridge that widgets are lent: whom it heeds, and what it answers.
-import { readFileSync } from 'node:fs';
-import { runInNewContext } from 'node:vm';
+import script from '../../../crates/widgets/src/bridge.js?raw';
 import { expect, test, vi } from 'vitest';
-
-const script = readFileSync(new URL('../../../crates/widgets/src/bridge.js', import.meta.url), 'utf8');
 
 type Message = Record<string, unknown>;
 interface Bridge {
@@ -22,8 +19,10 @@ function frame(trustedOrigins: string[] = [], adapters = ['ext-apps', 'openai', 
   world.parent = parent;
   const document = Object.assign(new EventTarget(), { readyState: 'complete' });
   const options = JSON.stringify({ adapters, trustedOrigins });
-  const globals = { window: world, document, CustomEvent, Element: class {}, setTimeout, clearTimeout, console };
-  runInNewContext(script.replace('__OPTIONS__', options), globals);
+  const globals = { window: world, document, Element: class {}, localStorage: undefined };
+  // What the script finds around it, as in a document of its own.
+  const run = new Function(...Object.keys(globals), script.replace('__OPTIONS__', options));
+  run(...Object.values(globals));
   const hear = (data: Message, origin = 'https://host.example', source: object = parent) =>
     world.dispatchEvent(Object.assign(new Event('message'), { data: { jsonrpc: '2.0', ...data }, origin, source }));
   const said = async (count: number) => {
