@@ -36,8 +36,8 @@ use super::{
 
 /// How long a page may take to do what it is asked.
 const PAGE: Duration = Duration::from_secs(10);
-/// For so long what a view does counts as wished for by a touch.
-const GESTURE: Duration = Duration::from_secs(5);
+/// So old a touch may be; each counts once.
+const GESTURE: Duration = Duration::from_mins(1);
 /// More than this of what was asked for is not kept.
 const PARAMS: usize = 8 << 10;
 const LINE_CHARS: usize = 2000;
@@ -121,7 +121,7 @@ impl House {
     pub fn may_ask(&self) -> Result<(), Trouble> {
         let mut servers = self.servers.list().into_iter();
         let tied = servers.any(|server| server.name == self.server && server.gesture);
-        let touched = *self.touched.lock().unwrap_or_else(PoisonError::into_inner);
+        let touched = self.touched.lock().unwrap_or_else(PoisonError::into_inner).take();
         let fresh = touched.is_some_and(|touched| touched.elapsed() <= GESTURE);
         if fresh || !tied {
             return Ok(());

@@ -40,6 +40,7 @@ const ROUTES: &[(&str, &str, &[&str])] = &[
     ("post", "/api/frames", &["200", "400", "404", "409"]),
     ("delete", "/api/frames/{id}", &["200", "404"]),
     ("get", "/api/widgets", &["200"]),
+    ("get", "/api/widgets/bridge.js", &["400"]),
     ("post", "/api/widgets/features", &["200", "400"]),
     ("get", "/api/sessions/{id}/widgets", &["200", "404"]),
     ("get", "/api/sessions/{id}/widgets/{call}", &["200", "404"]),
