@@ -1,9 +1,6 @@
 // The bridge that widgets are lent: whom it heeds, and what it answers.
-import { readFileSync } from 'node:fs';
-import { runInNewContext } from 'node:vm';
 import { expect, test, vi } from 'vitest';
-
-const script = readFileSync(new URL('../../../crates/widgets/src/bridge.js', import.meta.url), 'utf8');
+import script from '../../../crates/widgets/src/bridge.js?raw';
 
 type Message = Record<string, unknown>;
 interface Bridge {
@@ -23,7 +20,8 @@ function frame(trustedOrigins: string[] = [], adapters = ['ext-apps', 'openai', 
   const document = Object.assign(new EventTarget(), { readyState: 'complete' });
   const options = JSON.stringify({ adapters, trustedOrigins });
   const globals = { window: world, document, CustomEvent, Element: class {}, setTimeout, clearTimeout, console };
-  runInNewContext(script.replace('__OPTIONS__', options), globals);
+  const run = new Function(...Object.keys(globals), script.replace('__OPTIONS__', options));
+  run(...Object.values(globals));
   const hear = (data: Message, origin = 'https://host.example', source: object = parent) =>
     world.dispatchEvent(Object.assign(new Event('message'), { data: { jsonrpc: '2.0', ...data }, origin, source }));
   const said = async (count: number) => {
