@@ -24,8 +24,7 @@ pub fn measure() -> anyhow::Result<Vec<Row>> {
     driven(&browser, Path::new("write"), &guest).context("`make peers` installs its library")?;
     let program = page::home().join("../ui/e2e/official/server.mjs");
     let args = json!([program, guest]);
-    let table =
-        format!("[mcp.servers.guest]\ncommand = \"node\"\nargs = {args}\ntrusted = true\n");
+    let table = format!("[mcp.servers.guest]\ncommand = \"node\"\nargs = {args}\ntrusted = true\n");
     let data_dir = folder.path().join("data");
     fs::create_dir(&data_dir)?;
     fs::write(data_dir.join("config.toml"), table)?;

@@ -40,6 +40,7 @@ const widgets = {
   },
 };
 
+/** @type {object[]} */
 const tools = Object.keys(widgets).map((name) => ({
   name,
   description: name,

@@ -48,20 +48,22 @@ async function inside(widget) {
 /** How each attempt ended: the name of the error, or what came of it. */
 function attempts(frame) {
   return frame.evaluate(() => {
-    const others = Array.from({ length: parent.length }, (_, at) => parent[at]).filter((it) => it !== window);
+    const [other] = /** @type {any[]} */ (
+      Array.from({ length: parent.length }, (_, at) => parent[at]).filter((it) => it !== window)
+    );
     const link = document.createElement('a');
     Object.assign(link, { href: 'about:blank', target: '_top' });
     document.body.append(link);
     const tries = {
-      'there is a sibling': () => others.length > 0,
+      'there is a sibling': () => other !== undefined,
       'read the page': () => parent.document.body.innerHTML,
-      'read a sibling': () => others[0].document.body.innerHTML,
-      'call a sibling': () => others[0].heard.length,
+      'read a sibling': () => other.document.body.innerHTML,
+      'call a sibling': () => other.heard.length,
       'read cookies': () => document.cookie,
       'use storage': () => localStorage.length,
       'open a database': () => indexedDB.open('a'),
-      'navigate the top': () => (top.location.href = 'about:blank'),
-      'navigate a sibling': () => (others[0].location.href = 'about:blank'),
+      'navigate the top': () => (/** @type {any} */ (top).location.href = 'about:blank'),
+      'navigate a sibling': () => (other.location.href = 'about:blank'),
       'open a popup': () => open('about:blank'),
       'lead the top away': () => link.click(),
     };
@@ -101,7 +103,7 @@ test('a widget reaches neither the page nor its siblings, and no word of it pass
   const before = await victim.evaluate(() => /** @type {any} */ (window).heard.length);
   await trap.evaluate(() => {
     for (let at = 0; at < parent.length; at += 1)
-      parent[at].postMessage({ jsonrpc: '2.0', id: 0, result: { hostInfo: { name: 'the trap' } } }, '*');
+      parent[at]?.postMessage({ jsonrpc: '2.0', id: 0, result: { hostInfo: { name: 'the trap' } } }, '*');
   });
   await victim.evaluate(() => /** @type {any} */ (window).post({ id: 'last', method: 'ping' }));
   await eventually(async () => {
@@ -112,12 +114,13 @@ test('a widget reaches neither the page nor its siblings, and no word of it pass
 
   // A frame within a frame speaks to the page itself, and is nobody there.
   await trap.evaluate(async () => {
-    const inner = document.createElement('iframe');
-    inner.srcdoc = '<p>inner';
-    document.body.append(inner);
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'counted', arguments: {} } };
+    const inner = document.createElement('iframe');
+    inner.srcdoc = `<script>parent.parent.postMessage(${JSON.stringify(call)}, '*')</script>`;
+    const loaded = new Promise((resolve) => inner.addEventListener('load', resolve));
+    document.body.append(inner);
+    await loaded;
     parent.postMessage({ type: 'frameMessage', frameId: 'x', message: call }, '*');
-    inner.contentWindow?.parent.parent.postMessage.call(parent, { type: 'megaron:hello', nonce: 'x' }, '*');
   });
   // The same words under its own name are heard, and counted as its own.
   await trap.evaluate(() =>

@@ -97,7 +97,8 @@ test('what a published widget can do, it can do here', async () => {
   const { widget, inside } = await show('debug-tool', 'Debug tool');
   const log = inside.locator('#event-log');
   await log.getByText('ontoolresult').first().waitFor();
-  const press = (id) => inside.locator(`#${id}`).click();
+  // From within: what is scrolled out of sight draws no pictures, and would be waited for until it does.
+  const press = (id) => inside.locator(`#${id}`).evaluate((it) => it.click());
   await press('log-info-btn');
   await press('update-context-text-btn');
   await eventually(async () => assert.ok((await view()).context?.text));

@@ -1,6 +1,6 @@
 // The bridge that widgets are lent: whom it heeds, and what it answers.
-import script from '../../../crates/widgets/src/bridge.js?raw';
 import { expect, test, vi } from 'vitest';
+import script from '../../../crates/widgets/src/bridge.js?raw';
 
 type Message = Record<string, unknown>;
 interface Bridge {
@@ -19,8 +19,7 @@ function frame(trustedOrigins: string[] = [], adapters = ['ext-apps', 'openai', 
   world.parent = parent;
   const document = Object.assign(new EventTarget(), { readyState: 'complete' });
   const options = JSON.stringify({ adapters, trustedOrigins });
-  const globals = { window: world, document, Element: class {}, localStorage: undefined };
-  // What the script finds around it, as in a document of its own.
+  const globals = { window: world, document, CustomEvent, Element: class {}, setTimeout, clearTimeout, console };
   const run = new Function(...Object.keys(globals), script.replace('__OPTIONS__', options));
   run(...Object.values(globals));
   const hear = (data: Message, origin = 'https://host.example', source: object = parent) =>

@@ -126,7 +126,10 @@ async fn ended(
         Origin::Schedule { .. } => Kind::Task,
         // One that another made works for that one.
         Origin::Agent { .. } if state.parent.is_some() => return Ok(None),
-        Origin::Agent { .. } | Origin::Applet { .. } | Origin::App { .. } => Kind::Message,
+        Origin::Agent { .. }
+        | Origin::Applet { .. }
+        | Origin::App { .. }
+        | Origin::Widget { .. } => Kind::Message,
         Origin::User if planned || end.at.duration_since(began) >= LONG => Kind::Task,
         Origin::User => Kind::Answer,
     };

@@ -114,7 +114,7 @@ impl Second {
         let origin = match (&asker, &message.origin) {
             (Some(_), _) => "window",
             (None, Origin::User) => "browser",
-            (None, Origin::Applet { .. } | Origin::App { .. }) => "api",
+            (None, Origin::Applet { .. } | Origin::App { .. } | Origin::Widget { .. }) => "api",
             (None, Origin::Schedule { .. }) => "schedule",
             (None, Origin::Agent { .. }) => "agent",
         };
