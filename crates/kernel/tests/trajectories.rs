@@ -17,7 +17,7 @@ use testkit::{FakeDesktop, World};
 
 const LEFT: Button = Button::Left;
 const FIELD: Point = Point { x: 600, y: 300 };
-const AROUND: Rect = Rect { x: 400, y: 200, w: 400, h: 200 };
+const AROUND: Rect = Rect { x: 300, y: 100, w: 600, h: 500 };
 
 struct Home {
     host: Arc<Host>,

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::desktop::{Device, key};
-use crate::common::{House, Socket, bad, refused};
+use crate::common::{House, Socket, bad, error};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const SPOT: Rect = Rect { x: 600, y: 300, w: 60, h: 60 };
@@ -227,7 +227,8 @@ async fn what_is_recorded_through_the_screen_is_done_again_by_its_name() {
     studio.wish("take_over").await;
     studio.wish("record").await;
     let twice = house.post("/api/desktop/record", json!({})).await;
-    assert_eq!(twice, refused(409, "CONFLICT", "What is done there is being recorded already"));
+    let text = "What is done there is being recorded already";
+    assert_eq!(twice, (409, error("CONFLICT", text)));
     let mut looker = Looker::new(house, "studio").await;
     let click = json!({ "type": "mouse_click_at", "x": 600, "y": 300 });
     looker.done(1, click).await;
