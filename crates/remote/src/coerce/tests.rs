@@ -269,13 +269,11 @@ proptest! {
         let Ok(coerced) = coerce("mouse_move", &given) else { return Ok(()) };
         for (name, to) in &coerced.arguments {
             let from = &given[name];
-            let told = coerced.adjusted.get(name);
-            match told {
-                Some(told) => prop_assert_eq!(told, &json!({ "from": from, "to": to })),
-                None => {
-                    let from = number(from).and_then(|it| it.as_f64());
-                    prop_assert_eq!(from, to.as_f64(), "{}", name);
-                }
+            if let Some(told) = coerced.adjusted.get(name) {
+                prop_assert_eq!(told, &json!({ "from": from, "to": to }));
+            } else {
+                let from = number(from).and_then(|it| it.as_f64());
+                prop_assert_eq!(from, to.as_f64(), "{}", name);
             }
         }
         for name in given.keys().filter(|name| !is_envelope(name)) {
