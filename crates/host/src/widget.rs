@@ -77,6 +77,8 @@ async fn rooms(data_dir: &Path, name: &str, lender: &Lender) -> anyhow::Result<R
         trust_loopback: false,
         drain: Duration::from_millis(200),
         is_public: false,
+        lan: None,
+        desktop_arm: None,
         config,
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;

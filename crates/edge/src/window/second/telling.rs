@@ -218,7 +218,7 @@ pub fn created(card: &Card) -> String {
     written(&Frame::TaskCreated {
         task_id: &card.id,
         title: &card.title,
-        visibility: "auto",
+        visibility: card.visibility.name(),
         status: "in_progress",
         progress: card.progress(),
         steps: &card.steps,
