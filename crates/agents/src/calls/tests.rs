@@ -23,7 +23,7 @@ fn words_thoughts_and_plans_are_told_apart() {
         { "content": "go", "priority": "low", "status": "pending" },
         { "nonsense": true },
     ]});
-    let expected = r#"Plan(Plan { title: "Plan", steps: [Step { text: "look", progress: Active }, Step { text: "go", progress: Pending }] })"#;
+    let expected = r#"Plan(Plan { title: "Plan", steps: [Step { text: "look", progress: Active }, Step { text: "go", progress: Pending }], visibility: None })"#;
     assert_eq!(hear(&mut calls, plan), [expected]);
     let commands = json!({ "sessionUpdate": "available_commands_update", "availableCommands": [] });
     assert_eq!(hear(&mut calls, commands), [""; 0]);

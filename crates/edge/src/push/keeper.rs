@@ -45,8 +45,9 @@ pub async fn keep(app: Arc<App>) {
         if std::mem::take(&mut look_again) {
             keeper.look_everywhere().await;
         }
-        keeper.send_due(&mut sending).await;
-        let next = keeper.next_due();
+        let now = app.host.ports.clock.now();
+        keeper.send_due(now, &mut sending).await;
+        let next = keeper.next_due(now);
         tokio::select! {
             told = news.recv() => match told {
                 Ok(News::Session { session, change: Change::Deleted, .. }) => {
@@ -149,14 +150,13 @@ impl Keeper {
         }
     }
 
-    fn next_due(&self) -> Timestamp {
-        let now = self.app.host.ports.clock.now();
+    /// What was due by then is on its way, or waits for something else.
+    fn next_due(&self, now: Timestamp) -> Timestamp {
         let later = self.debts.owed.values().map(|owed| owed.due).filter(|due| *due > now);
         later.min().unwrap_or(Timestamp::MAX)
     }
 
-    async fn send_due(&mut self, sending: &mut Sending) {
-        let now = self.app.host.ports.clock.now();
+    async fn send_due(&mut self, now: Timestamp, sending: &mut Sending) {
         let due: Vec<Place> = self
             .debts
             .owed

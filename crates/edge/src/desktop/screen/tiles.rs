@@ -86,7 +86,7 @@ fn picture(colours: &[u8], w: u32, h: u32) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let encoder = jpeg_encoder::Encoder::new(&mut bytes, QUALITY);
     encoder.encode(colours, w, h, jpeg_encoder::ColorType::Rgb).map_err(text)?;
-    Ok(bytes)
+    Ok(if bytes.len() < exact.len() { bytes } else { exact })
 }
 
 pub fn png(colours: &[u8], w: u32, h: u32) -> Result<Vec<u8>, png::EncodingError> {
