@@ -147,15 +147,7 @@ impl Rooms {
         tools::embed_media::add(&host, fetcher);
         let callback =
             format!("http://{}/api/mcp/callback", place::reachable(listener.local_addr()?));
-        let lenders = lenders(&config)?;
-        let servers = mcp::client::House::open(&host, lenders, &data_dir, callback).await?;
-        servers.reads({
-            let data_dir = data_dir.clone();
-            move || {
-                let config = Config::load(&data_dir).map_err(|error| format!("{error:#}"))?;
-                self::lenders(&config).map_err(|error| format!("{error:#}"))
-            }
-        });
+        let servers = servers(&host, &config, &data_dir, callback).await?;
         let lookout = lookout(config.clone());
         let frame_origin = config.server.sandbox_origin.as_deref().map(str::parse).transpose();
         let frame_origin = frame_origin.context("sandbox_origin")?;
@@ -456,6 +448,22 @@ async fn invited(
         anyhow::bail!("default_model: no agent is named `{default}`{hint}");
     }
     Ok(Arc::new(guests))
+}
+
+/// Servers of tools, which the configuration names, now and whenever it is read again.
+async fn servers(
+    host: &Arc<Host>,
+    config: &Config,
+    data_dir: &Path,
+    callback: String,
+) -> anyhow::Result<Arc<mcp::client::House>> {
+    let servers = mcp::client::House::open(host, lenders(config)?, data_dir, callback).await?;
+    let data_dir = data_dir.to_owned();
+    servers.reads(move || {
+        let config = Config::load(&data_dir).map_err(|error| format!("{error:#}"))?;
+        lenders(&config).map_err(|error| format!("{error:#}"))
+    });
+    Ok(servers)
 }
 
 /// The servers of tools of this configuration, each as its room reads it.
