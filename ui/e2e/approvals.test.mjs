@@ -348,19 +348,22 @@ test('a plan is shown while it is under way, and stays in the conversation when 
     const steps = statuses.map((status, at) => ({ text: `Step ${at + 1}`, status }));
     return `/tool plan ${JSON.stringify({ title: 'Prepare the feast', steps })}`;
   };
-  await guest.ask(plan('done', 'active', 'pending'));
+  const { name, order } = fresh();
+  await guest.say(`${plan('done', 'active', 'pending')}\n${order}`);
+  await card(guest, `Writing ${name}`).waitFor();
   const shown = guest.page.getByRole('region', { name: 'Plan' });
   await shown.getByText('1 of 3').waitFor();
   await shown.locator('summary').click();
   assert.equal(await shown.locator('[aria-current=step]').innerText(), 'Step 2\n(under way)');
   await guest.page.reload();
   await shown.getByText('1 of 3').waitFor();
-  await guest.ask(plan('done', 'done', 'active'));
-  await shown.getByText('2 of 3').waitFor();
-  assert.equal(await guest.log.getByRole('region', { name: 'Plan' }).count(), 0);
+  const kept = guest.log.getByRole('region', { name: 'Plan' });
+  assert.equal(await kept.count(), 0);
+  await press(card(guest, `Writing ${name}`), 'Deny');
+  await kept.getByText('ended early, 1 of 3').waitFor();
   await guest.ask(plan('done', 'done', 'done'));
-  await guest.log.getByRole('region', { name: 'Plan' }).getByText('done, 3 of 3').waitFor();
-  await eventually(async () => assert.equal(await shown.count(), 1));
+  await kept.getByText('done, 3 of 3').waitFor();
+  await eventually(async () => assert.equal(await shown.count(), 2));
 });
 
 test('a question outlives a killed server, and its answer is taken after', async () => {

@@ -32,7 +32,7 @@ after(async () => {
 const places = {
   approvals: 'Nothing waits for you',
   schedules: 'Nothing is scheduled',
-  desktop: 'There is no desktop yet',
+  desktop: 'No desktop is connected',
   devices: 'No device is paired yet',
   tools: 'There is none yet',
   models: 'For new sessions',
