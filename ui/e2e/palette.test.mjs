@@ -101,6 +101,21 @@ test('letters are letters while one writes, and shortcuts otherwise', async () =
   await heading('Settings').waitFor();
 });
 
+test('what opens while another dialog closes stays open', async () => {
+  await command('shortcuts');
+  await guest.page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
+  // The browser tells that it was closed a moment later.
+  const told = await guest.page.evaluate(() => {
+    const help = document.querySelector('dialog');
+    const told = new Promise((tell) => help.addEventListener('close', () => setTimeout(tell)));
+    help.close();
+    window.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }));
+    return told.then(() => true);
+  });
+  assert.ok(told);
+  assert.equal(await palette.count(), 1);
+});
+
 test('the help lists every shortcut that the commands have', async () => {
   await leaveField();
   await press('?');
