@@ -150,7 +150,8 @@ fn private(mut response: Response) -> Response {
 /// The stylesheet is a file of its own, because the page's policy allows nothing inline.
 const HEAD: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta \
     name=\"viewport\" content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light \
-    dark\"><title>Megaron</title><link rel=\"stylesheet\" href=\"/login.css\">";
+    dark\"><title>Megaron</title><link rel=\"icon\" href=\"data:,\"><link rel=\"stylesheet\" \
+    href=\"/login.css\">";
 
 pub async fn style() -> impl axum::response::IntoResponse {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], include_str!("login.css"))
