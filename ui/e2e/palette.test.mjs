@@ -106,7 +106,7 @@ test('what opens while another dialog closes stays open', async () => {
   await guest.page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
   // The browser tells that it was closed a moment later.
   const told = await guest.page.evaluate(() => {
-    const help = document.querySelector('dialog');
+    const help = /** @type {HTMLDialogElement} */ (document.querySelector('dialog'));
     const told = new Promise((tell) => help.addEventListener('close', () => setTimeout(tell)));
     help.close();
     window.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }));
