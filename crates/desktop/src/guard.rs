@@ -16,6 +16,7 @@ pub struct Guard {
     _line: ChildStdin,
 }
 
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "elsewhere nothing stays held"))]
 impl Guard {
     /// None if it cannot be started. Then there is still what is on record, for the next start.
     pub fn post(post: &[OsString], display: &str, journal: &Path, owner: &str) -> Option<Self> {
@@ -72,8 +73,18 @@ fn wait_for_end() {
     }
 }
 
+/// A display of Wayland is a file, by its whole path.
 #[cfg(target_os = "linux")]
-use crate::x11::mend;
+fn mend(display: &str, journal: &Path, owner: &str) -> Result<(), kernel::desktop::DesktopError> {
+    let socket = Path::new(display);
+    if socket.is_absolute() {
+        return crate::wayland::mend(socket, journal, owner);
+    }
+    crate::x11::mend(display, journal, owner)
+}
 
+/// Nothing is on record there.
 #[cfg(not(target_os = "linux"))]
-use crate::elsewhere::mend;
+fn mend(_: &str, _: &Path, _: &str) -> Result<(), kernel::desktop::DesktopError> {
+    Ok(())
+}

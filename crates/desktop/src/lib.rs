@@ -1,16 +1,24 @@
-//! This machine's screen, pointer and keyboard behind the kernel's port; the only room that names X11.
+//! This machine's screen, pointer and keyboard behind the kernel's port; the only room that names what drives them.
 
+mod choice;
+mod denied;
 mod desk;
-#[cfg(not(target_os = "linux"))]
-mod elsewhere;
 mod guard;
+mod lamp;
+#[cfg(target_os = "linux")]
 mod ledger;
 mod local;
-#[cfg(target_os = "linux")]
 mod picture;
+#[cfg(any(test, not(target_os = "linux")))]
+mod portable;
+mod rig;
+mod seat;
 mod stop;
+#[cfg(target_os = "linux")]
+mod wayland;
 #[cfg(target_os = "linux")]
 mod x11;
 
+pub use choice::{Backend, backend, is_present};
 pub use guard::guard;
-pub use local::{Local, Settings, is_present};
+pub use local::{Local, Settings};

@@ -1,7 +1,7 @@
 //! The desktop of this machine, connected when it is first needed and again when the line was cut.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -10,15 +10,19 @@ use futures::{FutureExt as _, future::BoxFuture};
 use kernel::desktop::{Action, Desktop, DesktopError, Info, Order, Outcome, Pixels, State};
 use tokio::sync::watch;
 
-#[cfg(not(target_os = "linux"))]
-use crate::elsewhere::{Lamp, Seat};
-#[cfg(target_os = "linux")]
-use crate::x11::{Lamp, Seat};
-use crate::{desk::Desk, guard::Post};
+use crate::{
+    choice::{Backend, chosen},
+    desk::Desk,
+    guard::Post,
+    lamp::Lamp,
+    seat::{self, Seat},
+};
 
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The display, if not that of the environment.
+    /// What drives it, if that shall not be chosen by the environment.
+    pub backend: Option<Backend>,
+    /// The display, if not that of the environment: of X11, unless another backend is named.
     pub display: Option<String>,
     /// Where it is noted what to put right after a crash.
     pub journal: Option<PathBuf>,
@@ -52,6 +56,7 @@ const SECRETIVE: [&str; 14] = [
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            backend: None,
             display: None,
             journal: None,
             guard: Vec::new(),
@@ -61,16 +66,11 @@ impl Default for Settings {
     }
 }
 
-/// Whether there seems to be something to connect to.
-pub fn is_present() -> bool {
-    cfg!(target_os = "linux") && std::env::var_os("DISPLAY").is_some_and(|it| !it.is_empty())
-}
-
 #[derive(Clone)]
 pub struct Local {
     settings: Settings,
     desk: Arc<Desk>,
-    seat: Arc<Mutex<Option<Arc<Seat>>>>,
+    seat: Arc<Mutex<Option<Arc<dyn Seat>>>>,
     lamp: Arc<Lamp>,
 }
 
@@ -82,7 +82,7 @@ impl Local {
     /// Puts right what a crash has left, if there is anything; a machine without a display has
     /// nothing to put right.
     pub async fn mend(&self) {
-        let left = self.settings.journal.as_ref().is_some_and(|journal| journal.exists());
+        let left = self.settings.journal.as_deref().is_some_and(is_left);
         if left && let Err(error) = self.with_seat(|_| Ok(())).await {
             tracing::warn!(%error, "cannot put the keyboard right after a crash");
         }
@@ -90,7 +90,7 @@ impl Local {
 
     /// The whole screen without encoding it, for measuring.
     pub async fn pixels(&self) -> Result<Vec<u8>, DesktopError> {
-        self.with_seat(Seat::pixels).await
+        self.with_seat(|seat| seat.pixels()).await
     }
 
     async fn attempt(&self, order: Order) -> Result<Outcome, DesktopError> {
@@ -99,13 +99,15 @@ impl Local {
                 let moving = self.desk.is_moving();
                 self.with_seat(move |seat| seat.position(moving)).await
             }
-            Action::ScreenInfo if order.after.is_none() => self.with_seat(Seat::screen).await,
+            Action::ScreenInfo if order.after.is_none() => {
+                self.with_seat(|seat| seat.screen()).await
+            }
             _ => {
                 let (job, waiting, answer) = self.desk.open(order);
                 if let Some(seat) = self.open_seat() {
                     seat.enqueue(job);
                 } else {
-                    let enqueue = move |seat: &Seat| {
+                    let enqueue = move |seat: &dyn Seat| {
                         seat.enqueue(job);
                         Ok(())
                     };
@@ -122,7 +124,7 @@ impl Local {
     /// Does something that may wait for the display, where waiting harms nobody.
     async fn with_seat<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Seat) -> Result<T, DesktopError> + Send + 'static,
+        work: impl FnOnce(&dyn Seat) -> Result<T, DesktopError> + Send + 'static,
     ) -> Result<T, DesktopError> {
         let local = self.clone();
         let done = tokio::task::spawn_blocking(move || work(local.seat()?.as_ref())).await;
@@ -138,18 +140,18 @@ impl Local {
     }
 
     /// If it is there, and nobody is about to open it.
-    fn open_seat(&self) -> Option<Arc<Seat>> {
+    fn open_seat(&self) -> Option<Arc<dyn Seat>> {
         let seat = self.seat.try_lock().ok()?;
         seat.as_ref().filter(|seat| seat.is_alive()).cloned()
     }
 
-    fn seat(&self) -> Result<Arc<Seat>, DesktopError> {
+    fn seat(&self) -> Result<Arc<dyn Seat>, DesktopError> {
         let mut seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(seat) = seat.as_ref().filter(|seat| seat.is_alive()) {
             return Ok(seat.clone());
         }
         *seat = None;
-        let opened = Arc::new(Seat::open(&self.settings, &self.desk)?);
+        let opened = seat::open(&self.settings, &self.desk)?;
         *seat = Some(opened.clone());
         Ok(opened)
     }
@@ -158,13 +160,11 @@ impl Local {
 impl Desktop for Local {
     fn info(&self) -> BoxFuture<'_, Result<Info, DesktopError>> {
         async {
-            let screen = self.with_seat(Seat::size).await?;
-            Ok(Info {
-                platform: std::env::consts::OS.to_owned(),
-                backend: "x11".to_owned(),
-                screen: Some(screen),
-                commands: Action::KINDS.map(ToOwned::to_owned).into(),
-            })
+            let backend = chosen(&self.settings)?.name().to_owned();
+            let look = |seat: &dyn Seat| Ok((seat.size()?, seat.commands()));
+            let (screen, commands) = self.with_seat(look).await?;
+            let platform = std::env::consts::OS.to_owned();
+            Ok(Info { platform, backend, screen: Some(screen), commands })
         }
         .boxed()
     }
@@ -212,10 +212,20 @@ impl Desktop for Local {
     }
 
     fn indicate(&self, armed: bool) {
-        self.lamp.set(armed, self.settings.display.clone());
+        self.lamp.set(armed, &self.settings);
     }
 
     fn states(&self) -> watch::Receiver<State> {
         self.desk.states.subscribe()
     }
+}
+
+#[cfg(target_os = "linux")]
+fn is_left(journal: &Path) -> bool {
+    journal.exists() || crate::wayland::record(journal).exists()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_left(journal: &Path) -> bool {
+    journal.exists()
 }

@@ -31,7 +31,11 @@ use self::{
     link::{Link, lost},
     performing::Performer,
 };
-pub use self::{journal::mend, lamp::Lamp};
+pub use self::{
+    journal::mend,
+    keymap::{symbol_of, symbols_of},
+    lamp::Lamp,
+};
 use crate::{
     desk::{Desk, Job},
     ledger::Ledger,

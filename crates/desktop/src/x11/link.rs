@@ -50,22 +50,8 @@ pub fn named(display: Option<&str>) -> Result<String, DesktopError> {
     if let Some(display) = display {
         return Ok(display.to_owned());
     }
-    let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
-    let asked = set("MEGARON_DESKTOP_BACKEND");
-    if let Some(backend) = asked.as_deref().filter(|backend| *backend != "x11") {
-        let text = format!("the backend `{backend}` is not known; `x11` is");
-        return Err(DesktopError::new(Code::Unsupported, text));
-    }
-    match (set("DISPLAY"), set("WAYLAND_DISPLAY")) {
-        // Through its X server one would reach some windows and not others, and never say so.
-        (_, Some(_)) if asked.is_none() => Err(DesktopError::new(
-            Code::Unsupported,
-            "this is a Wayland session, which is not supported yet",
-        )),
-        (Some(display), _) => Ok(display),
-        (None, None) => Err(none("no display (DISPLAY and WAYLAND_DISPLAY are not set)".into())),
-        (None, Some(_)) => Err(none("no display (DISPLAY is not set)".into())),
-    }
+    let display = env::var("DISPLAY").ok().filter(|value| !value.is_empty());
+    display.ok_or_else(|| none("no display (DISPLAY is not set)".into()))
 }
 
 impl Link {

@@ -8,7 +8,10 @@ use kernel::desktop::{
 };
 
 use super::{eyes::Eyes, hands::Hands, windows};
-use crate::stop::Stop;
+use crate::{
+    denied::{is_among, refused},
+    stop::Stop,
+};
 
 /// Between two looks at a screen that shall have come to rest.
 const LOOKS: Duration = Duration::from_millis(80);
@@ -142,10 +145,7 @@ impl Performer {
     fn spare(&self, action: &Action) -> Result<(), DesktopError> {
         let link = &self.hands.link;
         let spared = |class: Option<String>| match class {
-            Some(class) if is_among(&self.denied, &class) => {
-                let text = format!("windows of {class} get no input");
-                Err(DesktopError::new(Code::Denied, text))
-            }
+            Some(class) if is_among(&self.denied, &class) => Err(refused(&class)),
             Some(_) | None => Ok(()),
         };
         match action {
@@ -322,13 +322,4 @@ fn about(what: &str, pane: &Pane) -> Outcome {
 
 fn seconds(seconds: f64) -> Result<Duration, DesktopError> {
     Duration::try_from_secs_f64(seconds.max(0.0)).map_err(|_| DesktopError::bad("that is too long"))
-}
-
-/// Whether a program is listed, by its whole name or how it begins.
-fn is_among(listed: &[String], class: &str) -> bool {
-    let class = class.to_lowercase();
-    listed.iter().map(|it| it.to_lowercase()).any(|it| match it.strip_suffix('*') {
-        Some(beginning) => class.starts_with(beginning),
-        None => class == it,
-    })
 }

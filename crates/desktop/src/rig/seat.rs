@@ -1,0 +1,174 @@
+//! One thread that does what is asked, in its order, and eyes for quick questions.
+
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use kernel::desktop::{Action, DesktopError, Mapping, Outcome, Pixels, Shot};
+
+use super::{Eyes, Hands, area, performing::Performer, screen, size};
+use crate::{
+    desk::{Desk, Job},
+    local::Settings,
+    seat::Seat,
+};
+
+/// How many orders may wait.
+const DEPTH: usize = 64;
+
+pub struct Rigged {
+    jobs: SyncSender<Job>,
+    eyes: Mutex<Box<dyn Eyes>>,
+    commands: Vec<String>,
+    alive: Arc<AtomicBool>,
+}
+
+impl Rigged {
+    /// The eyes of whoever acts, and those of whoever looks on.
+    pub fn new(
+        hands: Box<dyn Hands>,
+        [acting, looking]: [Box<dyn Eyes>; 2],
+        settings: &Settings,
+        desk: &Arc<Desk>,
+    ) -> Result<Self, DesktopError> {
+        let (jobs, waiting) = sync_channel(DEPTH);
+        let lacks = hands.lacks();
+        let kinds = Action::KINDS.into_iter().filter(|kind| !lacks.contains(kind));
+        let commands = kinds.map(ToOwned::to_owned).collect();
+        let performer = Performer::new(hands, acting, settings.denied.clone());
+        let alive = Arc::new(AtomicBool::new(true));
+        let (desk, longest_hold, living) = (desk.clone(), settings.longest_hold, alive.clone());
+        let begun = thread::Builder::new()
+            .name("desktop-hands".into())
+            .spawn(move || work(performer, &waiting, &desk, longest_hold, &living));
+        begun.map_err(|error| cut(&format!("no thread can be started: {error}")))?;
+        Ok(Self { jobs, eyes: Mutex::new(looking), commands, alive })
+    }
+
+    /// What cannot be seen because the line is cut is the last that is asked for on it.
+    fn look<T>(
+        &self,
+        work: impl FnOnce(&mut dyn Eyes) -> Result<T, DesktopError>,
+    ) -> Result<T, DesktopError> {
+        let mut eyes = self.eyes();
+        let seen = work(eyes.as_mut());
+        if seen.is_err() && !eyes.is_alive() {
+            self.alive.store(false, Ordering::Release);
+        }
+        seen
+    }
+
+    fn eyes(&self) -> MutexGuard<'_, Box<dyn Eyes>> {
+        self.eyes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seat for Rigged {
+    fn enqueue(&self, job: Job) {
+        match self.jobs.try_send(job) {
+            Ok(()) => (),
+            Err(TrySendError::Full(job)) => job.answer(Err(DesktopError::queue_full())),
+            Err(TrySendError::Disconnected(job)) => {
+                job.answer(Err(cut("the line to the display is cut")));
+            }
+        }
+    }
+
+    fn position(&self, moving: bool) -> Result<Outcome, DesktopError> {
+        let at = self.look(|eyes| eyes.pointer())?;
+        let signed = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+        Ok(Outcome::Position { x: signed(at.x), y: signed(at.y), moving })
+    }
+
+    fn screen(&self) -> Result<Outcome, DesktopError> {
+        self.look(|eyes| screen(eyes)).map(Outcome::Screen)
+    }
+
+    fn glance(&self, cursor: bool) -> Result<Pixels, DesktopError> {
+        self.look(|eyes| {
+            let area = area(eyes, &Shot::default())?;
+            let bytes = eyes.pixels(area, cursor)?;
+            let mapping = Mapping { width: area.w, height: area.h, screen: area };
+            let odd = || DesktopError::failed("the picture is not as large as the screen");
+            Pixels::new(mapping, bytes).ok_or_else(odd)
+        })
+    }
+
+    fn pixels(&self) -> Result<Vec<u8>, DesktopError> {
+        self.look(|eyes| {
+            let area = area(eyes, &Shot::default())?;
+            eyes.pixels(area, false)
+        })
+    }
+
+    fn size(&self) -> Result<(u32, u32), DesktopError> {
+        self.look(|eyes| Ok(size(&eyes.displays()?)))
+    }
+
+    fn commands(&self) -> Vec<String> {
+        self.commands.clone()
+    }
+
+    fn is_alive(&self) -> bool {
+        self.alive.load(Ordering::Acquire)
+    }
+
+    /// Nobody listens to what a person does here.
+    fn rest(&self) -> Result<(), DesktopError> {
+        Ok(())
+    }
+}
+
+fn work(
+    mut performer: Performer,
+    jobs: &Receiver<Job>,
+    desk: &Desk,
+    longest_hold: Duration,
+    alive: &AtomicBool,
+) {
+    let mut held_since: Option<Instant> = None;
+    loop {
+        let job =
+            match held_since.map(|since| (since + longest_hold).duration_since(Instant::now())) {
+                None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(left) => jobs.recv_timeout(left),
+            };
+        let job = match job {
+            Ok(job) => job,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                performer.calm();
+                held_since = None;
+                desk.holds(performer.held());
+                continue;
+            }
+        };
+        let result = desk.admit(&job).and_then(|()| performer.perform(&job.order, &job.stop));
+        if result.is_err() {
+            performer.calm();
+        }
+        held_since = performer.is_holding().then(|| held_since.unwrap_or_else(Instant::now));
+        let cut = result.is_err() && !performer.is_alive();
+        if cut {
+            // Before anybody hears of it: whoever comes next shall not come to us.
+            alive.store(false, Ordering::Release);
+        }
+        desk.finished(&job, performer.held());
+        job.answer(result);
+        if cut {
+            return;
+        }
+    }
+    performer.calm();
+    desk.holds(performer.held());
+}
+
+fn cut(text: &str) -> DesktopError {
+    DesktopError::failed(format!("OS Failure: {text}"))
+}
