@@ -6,7 +6,7 @@
 # make live     install what that needs, and nothing more
 # make agents   install the example agent of the Agent Client Protocol, which some tests call
 # make keyring  install a keyring (gnome-keyring, dbus), without which one test is skipped
-# make display  install a display that nobody sees (Xvfb, xterm, setxkbmap, xclip), for the tests of the desktop
+# make display  install a display that nobody sees (Xvfb, xterm, setxkbmap, xclip, sway, foot), for the tests of the desktop
 # make check    what must hold before a change goes in: formatting, lints, tests, licences
 # make bench    measure, beside references, in a table
 # make screenshots  the pictures of the README, drawn anew from a server with an example in it
@@ -184,16 +184,24 @@ keyring:
 	echo "installing a keyring for its test"; \
 	$$as_root sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends gnome-keyring dbus' > /dev/null
 
-# Installed only where there is none and we may; elsewhere than on Linux there is nothing to test with it.
+# Installed only where there is none and we may; elsewhere than on Linux there is nothing to test with it. A compositor is no
+# must: its tests say that they are skipped.
 display:
 	@if [ "$$(uname)" != Linux ]; then exit 0; fi; \
-	if command -v Xvfb > /dev/null && command -v xterm > /dev/null && command -v setxkbmap > /dev/null && command -v xclip > /dev/null; then exit 0; fi; \
 	as_root=; \
 	if [ "$$(id -u)" != 0 ]; then as_root="sudo -n"; fi; \
-	echo "installing a display for the tests of the desktop"; \
-	if ! $$as_root sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends xvfb xterm x11-xkb-utils xclip' > /dev/null; then \
-	    echo "the tests of the desktop need Xvfb, xterm, setxkbmap and xclip: install them" >&2; \
-	    exit 1; \
+	if ! { command -v Xvfb && command -v xterm && command -v setxkbmap && command -v xclip; } > /dev/null; then \
+	    echo "installing a display for the tests of the desktop"; \
+	    if ! $$as_root sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends xvfb xterm x11-xkb-utils xclip' > /dev/null; then \
+	        echo "the tests of the desktop need Xvfb, xterm, setxkbmap and xclip: install them" >&2; \
+	        exit 1; \
+	    fi; \
+	fi; \
+	if ! { command -v sway && command -v foot; } > /dev/null; then \
+	    echo "installing a compositor for the tests of the desktop"; \
+	    if ! $$as_root sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends sway foot fonts-dejavu-core' > /dev/null; then \
+	        echo "without sway and foot the tests of the desktop on Wayland are skipped" >&2; \
+	    fi; \
 	fi
 
 # Installed only where there is none and we may.
