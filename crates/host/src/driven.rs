@@ -88,7 +88,12 @@ async fn obey(args: DesktopArgs, data_dir: &Path) -> anyhow::Result<ExitCode> {
         instance: clock.id().to_string(),
     };
     let leave = Leave { until, view_only: args.view_only };
-    let engine = Engine::new(wire::own_desktop(data_dir)?, clock.clone(), leave);
+    let desktop = wire::own_desktop(data_dir)?;
+    // What cannot be driven says so when somebody tries.
+    if let Some(caution) = desktop.info().await.ok().and_then(|info| info.caution()) {
+        eprintln!("take care: {caution}");
+    }
+    let engine = Engine::new(desktop, clock.clone(), leave);
     let mut link = Link::new(address, identity, engine, clock);
     let ended = tokio::select! {
         ended = link.run(|event| tell(&host, &event)) => Some(ended),

@@ -16,7 +16,7 @@ use futures::FutureExt as _;
 use kernel::{
     approvals::Grant,
     cabinet::{Cabinet, Card},
-    desktop::{Arming, Class, Desktop, Devices, Stay},
+    desktop::{Arming, Class, Desktop, DesktopError, Devices, Info, Stay},
     gallery::Gallery,
     host::Host,
     ports::{Agents, Attic, Briefing, Catalog, Clock, Log, Ports},
@@ -228,6 +228,11 @@ pub fn own_desktop(data_dir: &Path) -> anyhow::Result<Arc<dyn Desktop>> {
     place::prepare(data_dir)?;
     let settings = desktop_settings(data_dir.join("driven.json"));
     Ok(Arc::new(desktop::Local::new(settings)))
+}
+
+/// What this machine's desktop is, or why it cannot be driven.
+pub async fn look_at_desktop() -> Result<Info, DesktopError> {
+    desktop::Local::new(desktop::Settings::default()).info().await
 }
 
 fn desktop_settings(journal: PathBuf) -> desktop::Settings {

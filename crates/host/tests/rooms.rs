@@ -22,6 +22,9 @@ const WIRES: &[(&str, &[&str])] = &[
     ("clap", &["host"]),
     ("anyhow", &["host"]),
     ("x11rb", &["desktop"]),
+    ("wayland-client", &["desktop"]),
+    ("enigo", &["desktop"]),
+    ("xcap", &["desktop"]),
 ];
 
 /// What the kernel must do without, besides.

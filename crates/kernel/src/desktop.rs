@@ -102,12 +102,23 @@ impl From<Action> for Order {
 pub struct Info {
     /// `linux`, `macos`, `windows`.
     pub platform: String,
-    /// What drives it: `x11`. Empty if it does not say.
+    /// What drives it: `x11`, `wayland`, `native`. Empty if it does not say.
     pub backend: String,
     /// Width and height of everything that is shown, if it is known.
     pub screen: Option<(u32, u32)>,
     /// The kinds of action that it knows, by [`Action::kind`].
     pub commands: Vec<String>,
+}
+
+impl Info {
+    /// What a person must know before they let it be driven: where nobody hears what they do
+    /// there, it does not stop anybody.
+    pub fn caution(&self) -> Option<&'static str> {
+        matches!(self.backend.as_str(), "wayland" | "native").then_some(
+            "what you do at that machine does not stop agents: your pointer and keys are not heard \
+             there, nor is Ctrl+Alt+Escape; stop them in the page",
+        )
+    }
 }
 
 /// How a device stands.

@@ -42,6 +42,9 @@ pub struct ArmState {
     classes: Vec<&'static str>,
     /// Why it does nothing until it is handed back.
     paused: Option<&'static str>,
+    /// What is different on this device from what one would expect, told when it is armed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caution: Option<&'static str>,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -73,7 +76,14 @@ pub async fn arm(
     let until = app.hub.now() + Duration::from_secs(seconds);
     let session = session.transpose()?;
     app.host.arm(Arming { device: device.clone(), session, classes, until }).await?;
-    Ok(Reply(state(&app, device, session)))
+    let caution = caution(&app, &device).await;
+    Ok(Reply(ArmState { caution, ..state(&app, device, session) }))
+}
+
+/// A device that does not say what drives it has none.
+async fn caution(app: &App, device: &str) -> Option<&'static str> {
+    let info = app.hub.devices().get(device)?.info().await;
+    info.ok().and_then(|info| info.caution())
 }
 
 fn read(names: Vec<String>) -> Result<Vec<Class>, ApiError> {
@@ -168,6 +178,7 @@ fn state(app: &App, device: String, session: Option<SessionId>) -> ArmState {
         until,
         classes: classes.into_iter().map(Class::name).collect(),
         paused: devices.paused(&device).map(Pause::name),
+        caution: None,
         device,
     }
 }

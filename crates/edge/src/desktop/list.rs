@@ -44,7 +44,7 @@ struct Connected {
 #[derive(Serialize, ToSchema)]
 pub struct Standing {
     name: String,
-    /// What drives it: `x11`. Empty if it does not say.
+    /// What drives it: `x11`, `wayland`, `native`. Empty if it does not say.
     backend: String,
     platform: String,
     armed: bool,

@@ -361,3 +361,24 @@ async fn a_window_of_time_ends_and_says_when() {
     let text = "Desktop control expired at 2026-02-01T10:01:00Z";
     assert_eq!((status, &expired["error"]), (409, &json!(text)));
 }
+
+#[tokio::test]
+async fn whoever_arms_a_device_where_nobody_is_heard_is_told_so() {
+    let house = House::new([]).await;
+    let (a, b) = (key(&house, "a", "device").await, key(&house, "b", "device").await);
+    let _device = Device::connected(&house, &a, "").await;
+    let (_, armed) = house.post("/api/desktop/arm", json!({ "device": "a" })).await;
+    assert_eq!((&armed["armed"], armed.get("caution")), (&json!(true), None));
+    let mut deaf =
+        Socket::open(house.address(), &format!("/connect?token={b}"), &[]).await.unwrap();
+    let hello = json!({
+        "type": "handshake", "client": "rust-automation", "version": "0.1.0", "protocol": "1.1",
+        "device": "b", "backend": "wayland", "commands": ["mouse_move"],
+    });
+    deaf.send(hello).await;
+    assert_eq!(deaf.next().await["type"], "handshake_ack");
+    let (status, armed) = house.post("/api/desktop/arm", json!({ "device": "b" })).await;
+    let text = "what you do at that machine does not stop agents: your pointer and keys are not \
+                heard there, nor is Ctrl+Alt+Escape; stop them in the page";
+    assert_eq!((status, &armed["caution"]), (200, &json!(text)));
+}

@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use kernel::desktop::{Code, DesktopError, Info};
+
 use super::Finding;
 use crate::{
     ask::client::{Client, Refused},
@@ -47,7 +49,27 @@ pub async fn all(data_dir: &Path, workspace: &Path) -> Vec<Finding> {
     findings.extend(applets(data_dir));
     findings.extend(apps(data_dir));
     findings.push(workplace(workspace));
+    findings.push(desktop(wire::look_at_desktop().await));
     findings
+}
+
+fn desktop(found: Result<Info, DesktopError>) -> Finding {
+    match found {
+        Ok(info) => {
+            let driven = format!("the desktop of this machine can be driven, by {}", info.backend);
+            match info.caution() {
+                None => Finding::good(driven),
+                Some(caution) => Finding::remark(format!("{driven}: {caution}"), "docs/desktop.md"),
+            }
+        }
+        Err(error) if error.code == Code::NoDisplay => {
+            Finding::good(format!("no desktop of this machine can be driven: {error}"))
+        }
+        Err(error) => Finding::remark(
+            format!("the desktop of this machine cannot be driven: {error}"),
+            "`MEGARON_DESKTOP_BACKEND` chooses between `x11` and `wayland`",
+        ),
+    }
 }
 
 fn directory(dir: &Path) -> Finding {
@@ -298,6 +320,23 @@ mod tests {
         assert!(levels(&findings).contains('✗'), "{findings:?}");
         let found = findings.iter().any(|finding| finding.found.contains("does not answer"));
         assert!(found, "{findings:?}");
+    }
+
+    #[test]
+    fn what_drives_the_desktop_is_told_and_what_does_not_stop_agents_there() {
+        let info = |backend: &str| Info {
+            platform: "linux".into(),
+            backend: backend.into(),
+            screen: Some((640, 480)),
+            commands: vec![],
+        };
+        let none = DesktopError::new(Code::NoDisplay, "no display (DISPLAY is not set)");
+        let lacking = DesktopError::new(Code::Unsupported, "this compositor offers nothing");
+        let findings = [Ok(info("x11")), Ok(info("wayland")), Err(none), Err(lacking)].map(desktop);
+        assert_eq!(levels(&findings), "✓!✓!");
+        let expected = "the desktop of this machine can be driven, by wayland: what you do at that \
+                        machine does not stop agents";
+        assert!(findings[1].found.starts_with(expected), "{}", findings[1]);
     }
 
     #[test]
