@@ -47,6 +47,7 @@ struct Seen {
     /// Parts of the screen that were painted over, later ones above earlier ones.
     paint: Vec<(Rect, [u8; 3])>,
     glances: usize,
+    releases: usize,
 }
 
 impl Default for FakeDesktop {
@@ -108,6 +109,11 @@ impl FakeDesktop {
         self.seen().glances
     }
 
+    /// How often it was told to let go of everything.
+    pub fn releases(&self) -> usize {
+        self.seen().releases
+    }
+
     /// A person takes it, or gives it back.
     pub fn take(&self, paused: Option<Pause>) {
         self.0.states.send_modify(|state| state.paused = paused);
@@ -134,8 +140,9 @@ impl FakeDesktop {
     }
 
     fn look(&self, action: &Action) -> Option<Outcome> {
-        let seen = self.seen();
+        let mut seen = self.seen();
         let at = seen.at.unwrap_or(Point { x: 0, y: 0 });
+        seen.releases += usize::from(*action == Action::ReleaseAll);
         Some(match action {
             Action::GetMousePosition => Outcome::Position {
                 x: at.x.cast_signed(),

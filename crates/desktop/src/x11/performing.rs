@@ -7,7 +7,7 @@ use kernel::desktop::{
     Rect, Shot, Waiting,
 };
 
-use super::{eyes::Eyes, hands::Hands, windows};
+use super::{census::Census, eyes::Eyes, hands::Hands, windows};
 use crate::stop::Stop;
 
 /// Between two looks at a screen that shall have come to rest.
@@ -19,13 +19,12 @@ pub struct Performer {
     eyes: Eyes,
     /// The keys that are down, by the names under which they were asked for.
     names: Vec<(String, Vec<u8>)>,
-    /// Programs whose windows get no input.
-    denied: Vec<String>,
+    census: Census,
 }
 
 impl Performer {
     pub fn new(hands: Hands, eyes: Eyes, denied: Vec<String>) -> Self {
-        Self { hands, eyes, names: Vec::new(), denied }
+        Self { hands, eyes, names: Vec::new(), census: Census::new(denied) }
     }
 
     pub fn perform(&mut self, order: &Order, stop: &Stop) -> Result<Outcome, DesktopError> {
@@ -139,10 +138,13 @@ impl Performer {
     }
 
     /// Refuses what would reach a window that shall be left alone.
-    fn spare(&self, action: &Action) -> Result<(), DesktopError> {
+    fn spare(&mut self, action: &Action) -> Result<(), DesktopError> {
         let link = &self.hands.link;
+        if !self.census.is_wary(link)? {
+            return Ok(());
+        }
         let spared = |class: Option<String>| match class {
-            Some(class) if is_among(&self.denied, &class) => {
+            Some(class) if self.census.denies(&class) => {
                 let text = format!("windows of {class} get no input");
                 Err(DesktopError::new(Code::Denied, text))
             }
@@ -304,6 +306,18 @@ impl Performer {
         self.hands.link.is_alive()
     }
 
+    /// Whether something would have to be heard while nothing is done.
+    pub fn is_listening(&self) -> bool {
+        self.census.is_listening()
+    }
+
+    /// Nothing has been done for a while.
+    pub fn rest(&mut self) {
+        if let Err(error) = self.census.rest(&self.hands.link) {
+            tracing::debug!(%error, "cannot stop listening to windows");
+        }
+    }
+
     pub fn is_holding(&self) -> bool {
         !self.hands.keys.is_empty() || !self.hands.buttons.is_empty()
     }
@@ -322,13 +336,4 @@ fn about(what: &str, pane: &Pane) -> Outcome {
 
 fn seconds(seconds: f64) -> Result<Duration, DesktopError> {
     Duration::try_from_secs_f64(seconds.max(0.0)).map_err(|_| DesktopError::bad("that is too long"))
-}
-
-/// Whether a program is listed, by its whole name or how it begins.
-fn is_among(listed: &[String], class: &str) -> bool {
-    let class = class.to_lowercase();
-    listed.iter().map(|it| it.to_lowercase()).any(|it| match it.strip_suffix('*') {
-        Some(beginning) => class.starts_with(beginning),
-        None => class == it,
-    })
 }

@@ -148,9 +148,13 @@ fn class_within(link: &Link, window: Window, depth: u8) -> Result<Option<String>
 
 fn class(link: &Link, window: Window) -> Result<Option<String>, DesktopError> {
     let named = AtomEnum::WM_CLASS.into();
-    let class = property_of(link, window, named)?;
-    let name = class.as_deref().and_then(|it| it.split(|byte| *byte == 0).nth(1));
-    Ok(name.map(|name| String::from_utf8_lossy(name).into_owned()))
+    Ok(property_of(link, window, named)?.as_deref().and_then(class_from))
+}
+
+/// What a program calls itself, as it is written on its windows.
+pub fn class_from(written: &[u8]) -> Option<String> {
+    let name = written.split(|byte| *byte == 0).nth(1)?;
+    Some(String::from_utf8_lossy(name).into_owned())
 }
 
 fn until(
@@ -208,8 +212,7 @@ fn pane(link: &Link, id: Window, focused: Option<Window>, monitors: &[Rect]) -> 
     let place = link.conn.translate_coordinates(id, link.root, 0, 0).ok()?.reply().ok()?;
     let text = |name: &str| property(link, id, name).ok().flatten();
     let title = text("_NET_WM_NAME").or_else(|| text("WM_NAME")).unwrap_or_default();
-    let class = text("WM_CLASS").unwrap_or_default();
-    let class = class.split(|byte| *byte == 0).nth(1).unwrap_or_default();
+    let class = text("WM_CLASS").as_deref().and_then(class_from).unwrap_or_default();
     let pid = text("_NET_WM_PID").and_then(|bytes| numbers(&bytes).first().copied());
     let (x, y) = (i32::from(place.dst_x), i32::from(place.dst_y));
     let (w, h) = (u32::from(size.width), u32::from(size.height));
@@ -224,7 +227,7 @@ fn pane(link: &Link, id: Window, focused: Option<Window>, monitors: &[Rect]) -> 
     Some(Pane {
         id,
         title: String::from_utf8_lossy(&title).into_owned(),
-        class: String::from_utf8_lossy(class).into_owned(),
+        class,
         pid,
         x,
         y,

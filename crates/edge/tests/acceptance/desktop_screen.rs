@@ -157,6 +157,21 @@ async fn so_many_may_look_at_a_time_and_who_has_left_does_not_count() {
     assert_eq!((u16::from(closed.code), closed.reason.as_str()), (1013, "too many are looking"));
 }
 
+#[tokio::test]
+async fn where_nobody_looks_any_more_nothing_is_looked_at() {
+    let studio = Studio::new().await;
+    let mut looker = Looker::new(&studio.house, "studio").await;
+    looker.frame().await;
+    assert_eq!(studio.house.lookers(), 1);
+    drop(looker);
+    let gone = async {
+        while studio.house.lookers() > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(PATIENCE, gone).await.unwrap();
+}
+
 /// Somebody who sees something; it is tried again while one who left still counts.
 async fn seen(house: &House) -> Looker {
     loop {

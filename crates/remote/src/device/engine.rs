@@ -30,6 +30,8 @@ pub struct Engine {
     desktop: Arc<dyn Desktop>,
     clock: Arc<dyn Clock>,
     leave: Leave,
+    /// Whether the time of that is over, and everything was let go.
+    over: bool,
     /// Whether the hub has shown that it knows more than the seed.
     extended: bool,
     greeted: bool,
@@ -76,6 +78,7 @@ impl Engine {
             desktop,
             clock,
             leave,
+            over: false,
             extended: false,
             greeted: false,
             armed: false,
@@ -263,7 +266,13 @@ impl Engine {
 
     /// Waits until something has changed, and takes note of it.
     async fn advance(&mut self) {
-        let Self { running, looks, states, .. } = self;
+        let Self { running, looks, states, leave, clock, over, .. } = self;
+        let ended = async {
+            match leave.until.filter(|_| !*over) {
+                Some(until) => clock.until(until).await,
+                None => future::pending().await,
+            }
+        };
         let done = async {
             match running {
                 Some(running) => (&mut running.work).await,
@@ -292,6 +301,31 @@ impl Engine {
             }
             (asked, result) = looked => self.answer(&asked, &result),
             () = stood => self.stopped(),
+            () = ended => self.expire().await,
+        }
+    }
+
+    /// What the person at this machine allowed is over: nothing goes on, and nothing stays pressed.
+    async fn expire(&mut self) {
+        if self.leave.until.is_none_or(|until| self.clock.now() < until) {
+            // The clock was set back meanwhile.
+            return;
+        }
+        let running = self.running.take().map(|running| running.asked);
+        let waiting = std::mem::take(&mut self.waiting);
+        let ended = running.into_iter().chain(waiting.iter().map(|it| it.asked().clone()));
+        let refusal = Err(self.leave.refusal());
+        for asked in ended.collect::<Vec<_>>() {
+            self.answer(&asked, &refusal);
+        }
+        self.indicate();
+        self.release().await;
+        self.over = true;
+    }
+
+    async fn release(&self) {
+        if let Err(error) = self.desktop.act(Action::ReleaseAll.into()).await {
+            tracing::warn!(%error, "cannot release what is held");
         }
     }
 
@@ -362,9 +396,7 @@ impl Engine {
         (self.greeted, self.extended, self.armed) = (false, false, false);
         self.indicate();
         (self.name, self.stood) = (None, None);
-        if let Err(error) = self.desktop.act(Action::ReleaseAll.into()).await {
-            tracing::warn!(%error, "cannot release what is held");
-        }
+        self.release().await;
     }
 }
 
