@@ -132,8 +132,14 @@ async fn what_the_person_does_themselves_is_on_record_and_known_after_a_restart(
     let log = home.host.ports.log.read(kept, Seq(0), 100).await.unwrap();
     assert!(!serde_json::to_string(&log).unwrap().contains("hush"));
     let kinds = [
-        "mouse_down", "mouse_up", "keyboard_type", "keyboard_type", "keyboard_type",
-        "mouse_click_at", "keyboard_type", "mouse_click_at",
+        "mouse_down",
+        "mouse_up",
+        "keyboard_type",
+        "keyboard_type",
+        "keyboard_type",
+        "mouse_click_at",
+        "keyboard_type",
+        "mouse_click_at",
     ];
     let acted = log.into_iter().filter_map(|entry| match entry.fact {
         Fact::Desktop(fact) => match *fact {

@@ -109,7 +109,7 @@ impl Performer {
                 return Ok(about("Focused", &windows::focus(&hands.link, *id, stop)?));
             }
             Action::WindowMove { id, x, y, w, h } => {
-                let pane = windows::place(&hands.link, *id, (*x, *y), (*w, *h))?;
+                let pane = windows::place(&hands.link, *id, (*x, *y), (*w, *h), stop)?;
                 return Ok(about("Moved", &pane));
             }
             Action::WindowClose { id } => {

@@ -35,9 +35,12 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "all of it is a test")]
 
+mod collector;
 mod keys;
 mod lacking;
 mod lamp;
+mod managed;
+mod manager;
 mod person;
 mod pointer;
 mod seeing;

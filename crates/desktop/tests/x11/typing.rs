@@ -5,13 +5,16 @@ use kernel::desktop::{Action, Code, Desktop as _, Method, Outcome};
 use x11rb::protocol::xkb::Group;
 
 use crate::{
-    stage::{Stage, Terminal, settings},
+    collector,
+    stage::{PATIENCE, Stage, Terminal, settings},
     witness::{Seen, Witness},
 };
 
 /// What the reference lists, and the two that it forgot.
 const PRINTABLE: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789\
     !@#$%^&*()-_=+[]{};:'\",.<>/?|\\ `~";
+/// Some of everything: what the layout has, what it has elsewhere, and what it has nowhere.
+const MIXED: &str = "Zy é€ß漢ñ {[~ שלום 👩‍👧 ^`";
 const RUNS: usize = 100;
 
 async fn type_exactly(stage: &Stage, terminal: &mut Terminal, text: &str) {
@@ -61,7 +64,7 @@ async fn arrives_on(layout: &str, group: Group) {
     let mut terminal = stage.terminal().await;
     for caps in [false, true] {
         witness.lock(caps, group);
-        for _ in 0..RUNS / 4 {
+        for _ in 0..RUNS {
             type_exactly(&stage, &mut terminal, PRINTABLE).await;
         }
         assert_eq!(witness.locks(), (caps, u8::from(group)));
@@ -76,12 +79,60 @@ async fn text_of_any_script_arrives_and_the_clipboard_is_as_before() {
     let many: String = (0x4e00..0x4e00 + 200).filter_map(char::from_u32).collect();
     for text in ["é à ü ß ñ €", "漢字かな한글", "שלום مرحبا", "👩‍👩‍👧‍👦 e\u{301}", &many]
     {
-        for _ in 0..10 {
+        for _ in 0..RUNS {
             type_exactly(&stage, &mut terminal, text).await;
         }
     }
     let clipboard = stage.act(Action::ClipboardGet).await;
     assert_eq!(clipboard, Ok(Outcome::Clipboard { text: Some("kept".into()) }));
+}
+
+#[tokio::test]
+async fn text_of_any_script_arrives_whatever_the_layout_and_its_locks() {
+    let stage = Stage::set();
+    let witness = Witness::at(&stage.display, (0, 0, 10, 10));
+    let mut terminal = stage.terminal().await;
+    for (layout, group) in
+        [("us", Group::M1), ("de", Group::M1), ("fr", Group::M1), ("us,ru", Group::M2)]
+    {
+        stage.layout(layout);
+        for caps in [false, true] {
+            witness.lock(caps, group);
+            for _ in 0..RUNS {
+                type_exactly(&stage, &mut terminal, MIXED).await;
+            }
+            assert_eq!(witness.locks(), (caps, u8::from(group)), "{layout}");
+        }
+    }
+    assert_eq!(witness.held().0, Vec::<u8>::new());
+}
+
+#[tokio::test]
+async fn whoever_keeps_what_was_on_the_clipboard_is_not_taken_for_the_window_in_focus() {
+    let stage = Stage::set();
+    let own = std::process::Command::new("sh")
+        .args(["-c", "printf kept | xclip -display \"$0\" -selection clipboard -i", &stage.display])
+        .stdout(std::process::Stdio::null())
+        .status();
+    assert!(own.unwrap().success());
+    let kept = collector::begin(&stage.display);
+    // A window that takes nothing is in focus, while somebody else fetches all that is offered.
+    let _witness = Witness::at(&stage.display, (0, 0, 100, 100));
+    let text = "漢字".to_owned();
+    let action = Action::KeyboardType { text, method: Method::Paste, secret: false, delay_ms: 0 };
+    let error = stage.act(action).await.unwrap_err();
+    assert_eq!(error.text, "Keyboard input failed: the window in focus did not take the paste");
+    assert_eq!(kept.recv_timeout(PATIENCE).unwrap(), "漢字");
+    let clipboard = || stage.act(Action::ClipboardGet);
+    let unchanged = Ok(Outcome::Clipboard { text: Some("kept".into()) });
+    assert_eq!(clipboard().await, unchanged);
+    let mut terminal = stage.terminal().await;
+    type_exactly(&stage, &mut terminal, "漢字かな").await;
+    assert_eq!(clipboard().await, unchanged);
+    let read = std::process::Command::new("xclip")
+        .args(["-display", &stage.display, "-selection", "clipboard", "-o"])
+        .output();
+    assert_eq!(String::from_utf8_lossy(&read.unwrap().stdout), "kept");
 }
 
 #[tokio::test]

@@ -15,13 +15,13 @@ use std::{
 use jiff::Timestamp;
 use tokio::{sync::broadcast, time::Instant};
 
-pub(super) use self::{hands::see, recent::MOST};
 pub use self::{
     acting::{Deed, Who},
     arming::{Armed, Arming},
     recent::Noted,
     stay::Stay,
 };
+pub(super) use self::{hands::see, recent::MOST};
 use super::{Class, Code, Desktop, DesktopError, Order, Outcome, Pause, Recording, action::Action};
 use crate::{ports::Clock, roster::Roster, update::SessionId};
 

@@ -3,9 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    Action, Deed, DesktopError, DesktopFact, Done, Order, Outcome, Who, devices::MOST,
-};
+use super::{Action, Deed, DesktopError, DesktopFact, Done, Order, Outcome, Who, devices::MOST};
 use crate::{
     back::Back,
     host::{Host, OpenError},
@@ -56,7 +54,9 @@ impl Host {
         };
         match session {
             Ok(session) => self.note_or_warn(session, deed.fact()).await,
-            Err(error) => tracing::warn!(%error, "cannot keep on record what was done on a desktop"),
+            Err(error) => {
+                tracing::warn!(%error, "cannot keep on record what was done on a desktop")
+            }
         }
     }
 

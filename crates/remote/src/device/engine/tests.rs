@@ -301,7 +301,10 @@ async fn when_the_time_given_at_the_machine_is_over_nothing_goes_on_or_stays_pre
     assert_eq!((&stands["type"], &stands["armed"]), (&json!("state"), &json!(false)));
     assert!(!device.desktop.is_lit());
     let key = kernel::desktop::Chords::parse("shift").unwrap();
-    assert_eq!((device.desktop.done(), device.desktop.releases()), (vec![Action::KeyDown { key }], 1));
+    assert_eq!(
+        (device.desktop.done(), device.desktop.releases()),
+        (vec![Action::KeyDown { key }], 1)
+    );
     // It is over once, and what comes later is refused like before.
     assert_eq!(device.ask(click("d")).await, refused("d"));
     assert_eq!(device.desktop.releases(), 1);
