@@ -1,5 +1,6 @@
 //! This machine's screen, pointer and keyboard behind the kernel's port; the only room that names X11.
 
+mod denied;
 mod desk;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;

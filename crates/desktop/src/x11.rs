@@ -63,7 +63,8 @@ impl Seat {
         let ears = Ears::open(&display, ledger.clone(), alarm)?;
         link.watch()?;
         let eyes = Eyes::open(Link::open(&display)?)?;
-        let hands = Hands::new(link.clone(), ears.clone(), ledger, journal);
+        let hands =
+            Hands::new(link.clone(), ears.clone(), ledger, journal, settings.paste_patience);
         let performer = Performer::new(hands, Eyes::open(link)?, settings.denied.clone());
         let (desk, longest_hold) = (desk.clone(), settings.longest_hold);
         let begun = thread::Builder::new()

@@ -138,8 +138,11 @@ impl Rooms {
         tokio::spawn(kernel::cabinet::announce(app_changes, host.roster.clone()));
         tokio::spawn(host.watch_desktops());
         tokio::spawn(tools::desktop::offer(&host));
-        let local =
-            if is_public { local_desktop(&host, &data_dir, desktop_arm).await } else { None };
+        let local = if is_public {
+            local_desktop(&host, &data_dir, &config, desktop_arm).await
+        } else {
+            None
+        };
         let restarts = tools::Restarts::default();
         if is_public {
             tools::add_restart(&host, restarts.clone());
@@ -199,14 +202,19 @@ impl Rooms {
 }
 
 /// This machine's desktop, where it has one; what a crash has left pressed there is let go first.
-async fn local_desktop(host: &Arc<Host>, data_dir: &Path, armed: Option<Duration>) -> Option<Stay> {
+async fn local_desktop(
+    host: &Arc<Host>,
+    data_dir: &Path,
+    config: &Config,
+    armed: Option<Duration>,
+) -> Option<Stay> {
     if !desktop::is_present() {
         if armed.is_some() {
             tracing::warn!("there is no desktop here that --desktop-arm could arm");
         }
         return None;
     }
-    let local = desktop::Local::new(desktop_settings(data_dir.join("desktop.json")));
+    let local = desktop::Local::new(desktop_settings(data_dir.join("desktop.json"), config));
     local.mend().await;
     let stay = host.devices.join(Devices::LOCAL, Arc::new(local));
     if let Some(window) = armed {
@@ -226,15 +234,18 @@ fn arm(host: &Host, window: Duration) {
 /// This machine's desktop for a hub elsewhere, whether there is one or not: that is told on first use.
 pub fn own_desktop(data_dir: &Path) -> anyhow::Result<Arc<dyn Desktop>> {
     place::prepare(data_dir)?;
-    let settings = desktop_settings(data_dir.join("driven.json"));
+    let settings = desktop_settings(data_dir.join("driven.json"), &Config::load(data_dir)?);
     Ok(Arc::new(desktop::Local::new(settings)))
 }
 
-fn desktop_settings(journal: PathBuf) -> desktop::Settings {
+fn desktop_settings(journal: PathBuf, config: &Config) -> desktop::Settings {
     // Whoever cannot say where their own program is must do without a guard.
     let ourselves = std::env::current_exe().ok();
     let guard = ourselves.map(|it| vec![it.into(), DESKTOP_GUARD.into()]).unwrap_or_default();
-    desktop::Settings { journal: Some(journal), guard, ..desktop::Settings::default() }
+    let mut settings = desktop::Settings::default();
+    (settings.journal, settings.guard) = (Some(journal), guard);
+    settings.denied.extend(config.desktop.deny.iter().cloned());
+    settings
 }
 
 /// What `megaron desktop-guard` does.

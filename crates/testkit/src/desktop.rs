@@ -30,6 +30,9 @@ struct Inner {
     states: watch::Sender<State>,
     /// Whether everything that is asked waits.
     held: watch::Sender<bool>,
+    /// Whether glances wait, and how many do.
+    dark: watch::Sender<bool>,
+    looking: watch::Sender<usize>,
     /// Whether it shows that it may be driven.
     lit: watch::Sender<bool>,
     /// How many orders have begun, whether they were done or not.
@@ -67,6 +70,8 @@ impl FakeDesktop {
             seen: Mutex::default(),
             states: watch::Sender::default(),
             held: watch::Sender::default(),
+            dark: watch::Sender::default(),
+            looking: watch::Sender::default(),
             lit: watch::Sender::default(),
             begun: watch::Sender::default(),
             turn: tokio::sync::Mutex::default(),
@@ -102,6 +107,17 @@ impl FakeDesktop {
     /// Paints over a part of its screen: red, green, blue.
     pub fn paint(&self, part: Rect, colour: [u8; 3]) {
         self.seen().paint.push((part, colour));
+    }
+
+    /// Nothing of its screen is to be seen from now on: whoever looks waits.
+    pub fn darken(&self) {
+        self.0.dark.send_replace(true);
+    }
+
+    /// Returns when so many look and wait.
+    pub async fn looked_at_by(&self, count: usize) {
+        let mut looking = self.0.looking.subscribe();
+        looking.wait_for(|looking| *looking == count).await.unwrap();
     }
 
     /// How often somebody has looked at its screen.
@@ -202,6 +218,22 @@ impl FakeDesktop {
             }
         }
         Outcome::Batch(results)
+    }
+}
+
+/// Somebody looks while this is there.
+struct Looking<'a>(&'a FakeDesktop);
+
+impl<'a> Looking<'a> {
+    fn begin(desktop: &'a FakeDesktop) -> Self {
+        desktop.0.looking.send_modify(|looking| *looking += 1);
+        Self(desktop)
+    }
+}
+
+impl Drop for Looking<'_> {
+    fn drop(&mut self) {
+        self.0.0.looking.send_modify(|looking| *looking -= 1);
     }
 }
 
@@ -313,7 +345,13 @@ impl Desktop for FakeDesktop {
         let mut seen = self.seen();
         seen.glances += 1;
         let shown = shown(&seen.paint);
-        future::ready(self.0.broken.clone().map_or(Ok(shown), Err)).boxed()
+        let mut dark = self.0.dark.subscribe();
+        async move {
+            let _looking = Looking::begin(self);
+            dark.wait_for(|dark| !dark).await.unwrap();
+            self.0.broken.clone().map_or(Ok(shown), Err)
+        }
+        .boxed()
     }
 
     fn pace(&self) -> Duration {

@@ -9,6 +9,7 @@ use super::{
     link::{Link, lost},
     windows::class_from,
 };
+use crate::denied::is_among;
 
 /// How far within a frame the window of a program may be.
 const DEPTH: u8 = 4;
@@ -49,13 +50,8 @@ impl Census {
         }
     }
 
-    /// Whether a program is listed, by its whole name or how it begins.
     pub fn denies(&self, class: &str) -> bool {
-        let class = class.to_lowercase();
-        self.denied.iter().map(|it| it.to_lowercase()).any(|it| match it.strip_suffix('*') {
-            Some(beginning) => class.starts_with(beginning),
-            None => class == it,
-        })
+        is_among(&self.denied, class)
     }
 
     /// Whether anything is heard that nobody would read while nothing is done.

@@ -8,7 +8,7 @@ use kernel::desktop::{
 };
 
 use super::{census::Census, eyes::Eyes, hands::Hands, windows};
-use crate::stop::Stop;
+use crate::{denied::refused, stop::Stop};
 
 /// Between two looks at a screen that shall have come to rest.
 const LOOKS: Duration = Duration::from_millis(80);
@@ -140,14 +140,12 @@ impl Performer {
     /// Refuses what would reach a window that shall be left alone.
     fn spare(&mut self, action: &Action) -> Result<(), DesktopError> {
         let link = &self.hands.link;
-        if !self.census.is_wary(link)? {
+        let passes = matches!(action, Action::MouseMove { .. } | Action::MouseMoveBy { .. });
+        if passes || !self.census.is_wary(link)? {
             return Ok(());
         }
         let spared = |class: Option<String>| match class {
-            Some(class) if self.census.denies(&class) => {
-                let text = format!("windows of {class} get no input");
-                Err(DesktopError::new(Code::Denied, text))
-            }
+            Some(class) if self.census.denies(&class) => Err(refused(&class)),
             Some(_) | None => Ok(()),
         };
         match action {

@@ -162,14 +162,13 @@ async fn where_nobody_looks_any_more_nothing_is_looked_at() {
     let studio = Studio::new().await;
     let mut looker = Looker::new(&studio.house, "studio").await;
     looker.frame().await;
-    assert_eq!(studio.house.lookers(), 1);
+    // One glance is under way, and would be for ever.
+    studio.desktop.darken();
+    timeout(PATIENCE, studio.desktop.looked_at_by(1)).await.unwrap();
+    let looked = studio.desktop.glances();
     drop(looker);
-    let gone = async {
-        while studio.house.lookers() > 0 {
-            tokio::task::yield_now().await;
-        }
-    };
-    timeout(PATIENCE, gone).await.unwrap();
+    timeout(PATIENCE, studio.desktop.looked_at_by(0)).await.unwrap();
+    assert_eq!(studio.desktop.glances(), looked);
 }
 
 /// Somebody who sees something; it is tried again while one who left still counts.

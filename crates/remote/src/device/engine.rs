@@ -1,5 +1,7 @@
 //! What a device makes of the frames of a hub: one thing at a time in their order, looking at once, and an answer to each.
 
+mod ending;
+
 use std::{collections::VecDeque, sync::Arc};
 
 use futures::{
@@ -195,23 +197,6 @@ impl Engine {
         self.answer(waiting.asked(), &Err(DesktopError::queue_full()));
     }
 
-    fn cancel(&mut self, asked: &Asked, target: Option<&str>) {
-        let is_meant = |asked: &Asked| target.is_none_or(|id| asked.id.as_deref() == Some(id));
-        let mut cancelled = Vec::new();
-        cancelled
-            .extend(self.running.take_if(|running| is_meant(&running.asked)).map(|it| it.asked));
-        let (ended, kept) = self.waiting.drain(..).partition(|waiting| is_meant(waiting.asked()));
-        let ended: VecDeque<Waiting> = ended;
-        self.waiting = kept;
-        cancelled.extend(ended.iter().map(|waiting| waiting.asked().clone()));
-        for asked in &cancelled {
-            self.answer(asked, &Err(DesktopError::cancelled()));
-        }
-        let count = cancelled.len();
-        let commands = if count == 1 { "command" } else { "commands" };
-        self.answer(asked, &Ok(Outcome::said(format!("Cancelled {count} {commands}"))));
-    }
-
     /// The next frame for the hub. Dropping this in between loses nothing.
     pub async fn next(&mut self) -> String {
         loop {
@@ -305,49 +290,12 @@ impl Engine {
         }
     }
 
-    /// What the person at this machine allowed is over: nothing goes on, and nothing stays pressed.
-    async fn expire(&mut self) {
-        if self.leave.until.is_none_or(|until| self.clock.now() < until) {
-            // The clock was set back meanwhile.
-            return;
-        }
-        let running = self.running.take().map(|running| running.asked);
-        let waiting = std::mem::take(&mut self.waiting);
-        let ended = running.into_iter().chain(waiting.iter().map(|it| it.asked().clone()));
-        let refusal = Err(self.leave.refusal());
-        for asked in ended.collect::<Vec<_>>() {
-            self.answer(&asked, &refusal);
-        }
-        self.indicate();
-        self.release().await;
-        self.over = true;
-    }
-
-    async fn release(&self) {
-        if let Err(error) = self.desktop.act(Action::ReleaseAll.into()).await {
-            tracing::warn!(%error, "cannot release what is held");
-        }
-    }
-
     /// Looks whether the person has taken over meanwhile.
     fn notice(&mut self) {
         // An error means that who would tell is gone, and nothing changes any more.
         if self.states.has_changed().unwrap_or(false) {
             self.states.mark_unchanged();
             self.stopped();
-        }
-    }
-
-    /// When the person takes over, nothing that waits is done any more.
-    fn stopped(&mut self) {
-        if self.states.borrow().paused.is_none() {
-            return;
-        }
-        for waiting in std::mem::take(&mut self.waiting) {
-            match waiting {
-                Waiting::Ready(asked, result) => self.answer(&asked, &result),
-                Waiting::Order(asked, _) => self.answer(&asked, &Err(DesktopError::stopped())),
-            }
         }
     }
 
@@ -385,18 +333,6 @@ impl Engine {
             self.memory.keep(id, &reply);
         }
         self.out.push_back(reply);
-    }
-
-    /// The hub is gone: nothing it asked for is done any more, and nothing stays pressed.
-    pub async fn disconnected(&mut self) {
-        self.waiting.clear();
-        self.running = None;
-        self.looks = FuturesUnordered::new();
-        self.out.clear();
-        (self.greeted, self.extended, self.armed) = (false, false, false);
-        self.indicate();
-        (self.name, self.stood) = (None, None);
-        self.release().await;
     }
 }
 
