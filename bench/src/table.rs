@@ -66,9 +66,8 @@ impl fmt::Display for Table {
             let (target, verdict) = row.verdict();
             let join = |texts: Vec<String>| texts.join("; ");
             let beside = row.beside.iter();
-            let ratio = |it: &(String, f64)| match it.1.is_nan() {
-                true => "-".to_owned(),
-                false => format!("{:.2}", row.value / it.1),
+            let ratio = |it: &(String, f64)| {
+                if it.1.is_nan() { "-".to_owned() } else { format!("{:.2}", row.value / it.1) }
             };
             let ratio = join(beside.clone().map(ratio).collect());
             let beside = join(beside.map(|it| format!("{}: {}", it.0, number(it.1))).collect());

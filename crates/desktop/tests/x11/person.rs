@@ -85,7 +85,9 @@ async fn the_corner_and_the_chord_stop_us_too_but_not_what_we_do_ourselves() {
 fn press(witness: &Witness, symbols: &[u32]) {
     let codes: Vec<u8> = symbols.iter().map(|symbol| witness.code(*symbol)).collect();
     for event in [KEY_DOWN, KEY_UP] {
-        codes.iter().for_each(|code| witness.fake(event, *code, (0, 0)));
+        for code in &codes {
+            witness.fake(event, *code, (0, 0));
+        }
     }
 }
 
@@ -117,10 +119,14 @@ async fn a_person_who_presses_a_key_stops_what_is_typed_and_the_chord_stops_a_ba
 async fn chord_leads_to(stage: &Stage, witness: &Witness, symbol: u32, paused: Option<Pause>) {
     let codes = [0xffe3, 0xffe9, symbol].map(|symbol| witness.code(symbol));
     let mut states = stage.local.states();
-    codes.iter().for_each(|code| witness.fake(KEY_DOWN, *code, (0, 0)));
+    for code in codes {
+        witness.fake(KEY_DOWN, code, (0, 0));
+    }
     let led = states.wait_for(|state| state.paused == paused);
     tokio::time::timeout(PATIENCE, led).await.unwrap().unwrap();
-    codes.iter().for_each(|code| witness.fake(KEY_UP, *code, (0, 0)));
+    for code in codes {
+        witness.fake(KEY_UP, code, (0, 0));
+    }
 }
 
 #[tokio::test]

@@ -3,9 +3,8 @@
 use kernel::update::Failure;
 use serde_json::{Value, json};
 use testkit::{
-    World,
+    TestTool, World,
     model::{call, fail, text},
-    tool::TestTool,
 };
 
 use crate::common::{House, bad};
@@ -61,8 +60,9 @@ async fn a_message_is_a_turn_of_the_session_that_is_kept_for_it() {
     let expected = json!({ "error": "The agent did not answer", "details": "the key is wrong" });
     assert_eq!(failed, (500, expected));
     let (_, sessions) = house.get("/api/sessions").await;
-    let named: Vec<&Value> = sessions["sessions"].as_array().unwrap().iter().collect();
-    assert_eq!(named.len(), 1, "{sessions}");
+    let all = sessions["grouped"][&house.cwd()].as_array().unwrap();
+    let names: Vec<&Value> = all.iter().map(|session| &session["name"]).collect();
+    assert_eq!(names, ["Desktop"]);
 }
 
 #[tokio::test]
@@ -80,5 +80,5 @@ async fn what_is_no_message_is_refused_and_nobody_without_a_key_is_heard() {
     let keyless = house.ask_without_key("POST", "/api/chat").send().await;
     assert_eq!(keyless.status, 401);
     let (_, sessions) = house.get("/api/sessions").await;
-    assert_eq!(sessions["sessions"], json!([]));
+    assert_eq!(sessions["grouped"], json!({}));
 }

@@ -55,7 +55,7 @@ impl Host {
         match session {
             Ok(session) => self.note_or_warn(session, deed.fact()).await,
             Err(error) => {
-                tracing::warn!(%error, "cannot keep on record what was done on a desktop")
+                tracing::warn!(%error, "cannot keep on record what was done on a desktop");
             }
         }
     }
@@ -70,15 +70,13 @@ impl Host {
         }
         let catalog = &self.ports.catalog;
         let kept: Option<SessionId> = catalog.load(Shelf::Preferences, OWN).await?;
-        let id = match kept.filter(|it| self.roster.get(*it).is_some()) {
-            Some(kept) => kept,
-            None => {
-                let model = model.unwrap_or_else(|| self.ports.models.default_id());
-                let made = self.create(&self.ports.workspace, &model, NAME).await?;
-                catalog.save(Shelf::Preferences, OWN, &made).await?;
-                made
-            }
-        };
+        if let Some(kept) = kept.filter(|it| self.roster.get(*it).is_some()) {
+            *own = Some(kept);
+            return Ok(kept);
+        }
+        let model = model.unwrap_or_else(|| self.ports.models.default_id());
+        let id = self.create(&self.ports.workspace, &model, NAME).await?;
+        catalog.save(Shelf::Preferences, OWN, &id).await?;
         *own = Some(id);
         Ok(id)
     }
@@ -86,8 +84,8 @@ impl Host {
     /// What the person did themselves before the house was last shut is known again.
     pub(crate) async fn recall_deeds(&self) -> Result<(), StoreError> {
         let kept: Option<SessionId> = self.ports.catalog.load(Shelf::Preferences, OWN).await?;
-        let Some(state) = kept.and_then(|id| self.roster.get(id)) else { return Ok(()) };
-        let Some(id) = kept else { return Ok(()) };
+        let known = kept.and_then(|id| Some((id, self.roster.get(id)?)));
+        let Some((id, state)) = known else { return Ok(()) };
         let mut back = Back::from(self.ports.log.as_ref(), id, state.last.next());
         let mut deeds = Vec::new();
         for _ in 0..FAR {

@@ -9,6 +9,7 @@ use futures::{
     future::{self, BoxFuture},
     stream::FuturesUnordered,
 };
+use jiff::Timestamp;
 use kernel::{
     desktop::{Action, Code, Desktop, DesktopError, Order, Outcome, State},
     ports::Clock,
@@ -32,8 +33,8 @@ pub struct Engine {
     desktop: Arc<dyn Desktop>,
     clock: Arc<dyn Clock>,
     leave: Leave,
-    /// Whether the time of that is over, and everything was let go.
-    over: bool,
+    /// When that is over, until everything was let go then.
+    ends: Option<Timestamp>,
     /// Whether the hub has shown that it knows more than the seed.
     extended: bool,
     greeted: bool,
@@ -80,7 +81,7 @@ impl Engine {
             desktop,
             clock,
             leave,
-            over: false,
+            ends: leave.until,
             extended: false,
             greeted: false,
             armed: false,
@@ -251,10 +252,10 @@ impl Engine {
 
     /// Waits until something has changed, and takes note of it.
     async fn advance(&mut self) {
-        let Self { running, looks, states, leave, clock, over, .. } = self;
+        let Self { running, looks, states, clock, ends, .. } = self;
         let ended = async {
-            match leave.until.filter(|_| !*over) {
-                Some(until) => clock.until(until).await,
+            match *ends {
+                Some(at) => clock.until(at).await,
                 None => future::pending().await,
             }
         };

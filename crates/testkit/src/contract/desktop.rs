@@ -1,8 +1,7 @@
 //! What a desktop must do, whichever it is: this machine's, one that is connected, or one that is pretended.
 
 use kernel::desktop::{
-    Action, Button, Chords, Code, Desktop, DesktopError, Direction, Method, Order, Outcome, Point,
-    Shot,
+    Action, Button, Chords, Code, Desktop, Direction, Method, Order, Outcome, Point, Shot,
 };
 
 /// It must have a screen of 1920 by 1080, and nobody else may touch it.
@@ -17,7 +16,7 @@ pub async fn desktop(desktop: &dyn Desktop) {
     let state = desktop.states().borrow().clone();
     assert_eq!((state.paused, state.keys, state.buttons), (None, Vec::new(), Vec::new()));
     desktop.hand_back().await.unwrap();
-    assert_eq!(desktop.act(get()).await, at(3, 4));
+    assert_eq!(desktop.act(get()).await, Ok(at(3, 4)));
 }
 
 fn get() -> Order {
@@ -28,8 +27,8 @@ fn to(x: u32, y: u32) -> Action {
     Action::MouseMove { to: Point { x, y }, duration: 0.0 }
 }
 
-fn at(x: i32, y: i32) -> Result<Outcome, DesktopError> {
-    Ok(Outcome::Position { x, y, moving: false })
+fn at(x: i32, y: i32) -> Outcome {
+    Outcome::Position { x, y, moving: false }
 }
 
 async fn said(desktop: &dyn Desktop, action: Action) -> String {
@@ -75,7 +74,7 @@ async fn what_is_done_is_said(desktop: &dyn Desktop) {
     }
     let clipboard = desktop.act(Action::ClipboardGet.into()).await;
     assert_eq!(clipboard, Ok(Outcome::Clipboard { text: Some("abc".into()) }));
-    assert_eq!(desktop.act(get()).await, at(70, 80));
+    assert_eq!(desktop.act(get()).await, Ok(at(70, 80)));
 }
 
 async fn what_is_wrong_is_refused_and_changes_nothing(desktop: &dyn Desktop) {
@@ -91,7 +90,7 @@ async fn what_is_wrong_is_refused_and_changes_nothing(desktop: &dyn Desktop) {
         let error = desktop.act(action.clone().into()).await.unwrap_err();
         assert_eq!(error.code, code, "{action:?}: {error}");
     }
-    assert_eq!(desktop.act(get()).await, at(70, 80));
+    assert_eq!(desktop.act(get()).await, Ok(at(70, 80)));
     assert_eq!(desktop.cancel(None).await, Ok(0));
 }
 
@@ -101,7 +100,7 @@ async fn several_things_are_done_in_order(desktop: &dyn Desktop) {
     let Ok(Outcome::Batch(results)) = desktop.act(batch.into()).await else { panic!() };
     let codes: Vec<_> = results.iter().map(|it| it.as_ref().err().map(|it| it.code)).collect();
     assert_eq!(codes, [None, Some(Code::OutOfBounds)]);
-    assert_eq!(desktop.act(get()).await, at(1, 2));
+    assert_eq!(desktop.act(get()).await, Ok(at(1, 2)));
     let actions = vec![to(5000, 2), to(3, 4)];
     let batch = Action::Batch { actions, stop_on_error: false };
     let Ok(Outcome::Batch(results)) = desktop.act(batch.into()).await else { panic!() };

@@ -40,7 +40,7 @@ impl Engine {
 
     /// What the person at this machine allowed is over: nothing goes on, and nothing stays pressed.
     pub(super) async fn expire(&mut self) {
-        if self.leave.until.is_none_or(|until| self.clock.now() < until) {
+        if self.ends.is_none_or(|at| self.clock.now() < at) {
             // The clock was set back meanwhile.
             return;
         }
@@ -53,7 +53,7 @@ impl Engine {
         }
         self.indicate();
         release(self.desktop.as_ref()).await;
-        self.over = true;
+        self.ends = None;
     }
 
     /// The hub is gone: nothing it asked for is done any more, and nothing stays pressed.
