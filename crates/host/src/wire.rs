@@ -138,11 +138,8 @@ impl Rooms {
         tokio::spawn(kernel::cabinet::announce(app_changes, host.roster.clone()));
         tokio::spawn(host.watch_desktops());
         tokio::spawn(tools::desktop::offer(&host));
-        let local = if is_public {
-            local_desktop(&host, &data_dir, &config, desktop_arm).await
-        } else {
-            None
-        };
+        let local = local_desktop(&host, &data_dir, &config, desktop_arm);
+        let local = if is_public { local.await } else { None };
         let restarts = tools::Restarts::default();
         if is_public {
             tools::add_restart(&host, restarts.clone());

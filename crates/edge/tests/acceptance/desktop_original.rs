@@ -11,6 +11,7 @@ use crate::common::{House, Socket};
 /// What it understands, as it reads it: by serde alone, without leniency.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[expect(clippy::enum_variant_names, reason = "one of the seed's commands is called so")]
 enum Command {
     MouseMove {
         x: u32,
@@ -117,6 +118,7 @@ impl Original {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "`json!` reads best without a `&`")]
 fn object(value: Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
 }
