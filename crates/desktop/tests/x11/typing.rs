@@ -121,6 +121,8 @@ async fn whoever_keeps_what_was_on_the_clipboard_is_not_taken_for_the_window_in_
         }
     };
     tokio::time::timeout(PATIENCE, fetched).await.unwrap();
+    // To one of us the other is a person.
+    stage.local.hand_back().await.unwrap();
     assert_eq!(clipboard().await, unchanged);
     let mut terminal = stage.terminal().await;
     type_exactly(&stage, &mut terminal, "漢字かな").await;
