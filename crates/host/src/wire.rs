@@ -138,8 +138,8 @@ impl Rooms {
         tokio::spawn(kernel::cabinet::announce(app_changes, host.roster.clone()));
         tokio::spawn(host.watch_desktops());
         tokio::spawn(tools::desktop::offer(&host));
-        let local = local_desktop(&host, &data_dir, &config, desktop_arm);
-        let local = if is_public { local.await } else { None };
+        let lent = is_public.then(|| desktop_settings(data_dir.join("desktop.json"), &config));
+        let local = local_desktop(&host, lent, desktop_arm).await;
         let restarts = tools::Restarts::default();
         if is_public {
             tools::add_restart(&host, restarts.clone());
@@ -201,17 +201,17 @@ impl Rooms {
 /// This machine's desktop, where it has one; what a crash has left pressed there is let go first.
 async fn local_desktop(
     host: &Arc<Host>,
-    data_dir: &Path,
-    config: &Config,
+    lent: Option<desktop::Settings>,
     armed: Option<Duration>,
 ) -> Option<Stay> {
+    let settings = lent?;
     if !desktop::is_present() {
         if armed.is_some() {
             tracing::warn!("there is no desktop here that --desktop-arm could arm");
         }
         return None;
     }
-    let local = desktop::Local::new(desktop_settings(data_dir.join("desktop.json"), config));
+    let local = desktop::Local::new(settings);
     local.mend().await;
     let stay = host.devices.join(Devices::LOCAL, Arc::new(local));
     if let Some(window) = armed {
