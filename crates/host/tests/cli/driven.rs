@@ -265,7 +265,7 @@ fn what_the_configuration_denies_is_not_typed_into_and_a_message_is_a_turn() {
     };
     let focus = json!({ "type": "window_focus", "id": id });
     let (status, refused) = house.post(&server, "/api/command", focus);
-    let text = "Window focus failed: windows of Vaulted get no input";
+    let text = "windows of Vaulted get no input";
     assert_eq!((status, &refused["error"]), (403, &json!(text)), "{refused}");
 
     let prompt = "/tool mouse_move {\"x\": \"700\", \"y\": 500, \"duration\": 0}";
