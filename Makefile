@@ -184,23 +184,24 @@ keyring:
 	echo "installing a keyring for its test"; \
 	$$as_root sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends gnome-keyring dbus' > /dev/null
 
-# Installed only where there is none and we may; elsewhere than on Linux there is nothing to test with it. A compositor is no
-# must: its tests say that they are skipped.
+# Installed only where there is none and we may; elsewhere than on Linux there is nothing to test with it. A window manager
+# and a compositor are no must: their tests say that they are skipped.
 display:
 	@if [ "$$(uname)" != Linux ]; then exit 0; fi; \
 	as_root=; \
 	if [ "$$(id -u)" != 0 ]; then as_root="sudo -n"; fi; \
+	install() { $$as_root sh -c "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$*" > /dev/null; }; \
 	if ! { command -v Xvfb && command -v xterm && command -v setxkbmap && command -v xclip; } > /dev/null; then \
 	    echo "installing a display for the tests of the desktop"; \
-	    if ! $$as_root sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends xvfb xterm x11-xkb-utils xclip' > /dev/null; then \
+	    if ! install xvfb xterm x11-xkb-utils xclip; then \
 	        echo "the tests of the desktop need Xvfb, xterm, setxkbmap and xclip: install them" >&2; \
 	        exit 1; \
 	    fi; \
 	fi; \
-	if ! { command -v sway && command -v foot; } > /dev/null; then \
-	    echo "installing a compositor for the tests of the desktop"; \
-	    if ! $$as_root sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends sway foot fonts-dejavu-core' > /dev/null; then \
-	        echo "without sway and foot the tests of the desktop on Wayland are skipped" >&2; \
+	if ! { command -v openbox && command -v sway && command -v foot; } > /dev/null; then \
+	    echo "installing a window manager and a compositor for the tests of the desktop"; \
+	    if ! install openbox sway foot fonts-dejavu-core; then \
+	        echo "without openbox the tests with a window manager are skipped, without sway and foot those on Wayland" >&2; \
 	    fi; \
 	fi
 

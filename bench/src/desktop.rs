@@ -126,9 +126,7 @@ fn others(stage: &Stage, rows: &mut [Row]) {
         (4, "scrot, a process each", stage.runs("scrot", &["-o", "/dev/null"]).map(|it| it * 1e3)),
     ];
     for (row, what, value) in found {
-        if let Some(value) = value {
-            rows[row].beside.push((what.to_owned(), value));
-        }
+        rows[row].beside.push((what.to_owned(), value.unwrap_or(f64::NAN)));
     }
 }
 

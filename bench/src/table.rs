@@ -66,7 +66,10 @@ impl fmt::Display for Table {
             let (target, verdict) = row.verdict();
             let join = |texts: Vec<String>| texts.join("; ");
             let beside = row.beside.iter();
-            let ratio = join(beside.clone().map(|it| format!("{:.2}", row.value / it.1)).collect());
+            let ratio = |it: &(String, f64)| {
+                if it.1.is_nan() { "-".to_owned() } else { format!("{:.2}", row.value / it.1) }
+            };
+            let ratio = join(beside.clone().map(ratio).collect());
             let beside = join(beside.map(|it| format!("{}: {}", it.0, number(it.1))).collect());
             let (what, value, unit) = (&row.what, number(row.value), row.unit);
             writeln!(
@@ -78,9 +81,10 @@ impl fmt::Display for Table {
     }
 }
 
-/// Three figures are enough.
+/// Three figures are enough; what is no number was not there to be measured.
 fn number(value: f64) -> String {
     match value.abs() {
+        size if size.is_nan() => "not here".to_owned(),
         size if size >= 1000.0 => {
             let digits = format!("{value:.0}");
             let cut = |(index, digit): (usize, char)| {

@@ -17,7 +17,8 @@ let display, server, browser, remembered, folder;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'megaron-screen-'));
   display = await Display.open(`${WIDTH}x${HEIGHT}x24`);
-  server = await Server.fresh('', undefined, undefined, undefined, { DISPLAY: display.name, WAYLAND_DISPLAY: '' });
+  const surroundings = { DISPLAY: display.name, WAYLAND_DISPLAY: '' };
+  server = await Server.fresh('[shell]\nsandbox = "never"\n', undefined, undefined, undefined, surroundings);
   browser = await launch();
   remembered = await signIn(browser, server);
 });
@@ -115,12 +116,10 @@ describe('the desktop', () => {
     await context.close();
   });
 
-  test('an agent types a command into a terminal, and the page shows what comes of it', async () => {
+  test('an agent opens a terminal, types a command and looks at what comes of it, and the page shows it', async () => {
     const context = await browser.newContext({ storageState: remembered, viewport: { width: 1400, height: 900 } });
     const guest = await visit(context, `${server.url}/?view=desktop`);
     const { page } = guest;
-    display.terminal('exec sh', '-geometry', '60x8+0+440', '-bg', '#203020', '-fg', '#ffffff');
-    await eventually(async () => assert.deepEqual(await colour(page, 300, 520), [0x20, 0x30, 0x20]));
     const ask = (path, body) =>
       page.evaluate(
         async ([path, body]) => {
@@ -134,15 +133,20 @@ describe('the desktop', () => {
     const { sessionId } = await ask('/api/sessions', { model: 'demo', mode: 'full' });
     const classes = ['look', 'point', 'type', 'act'];
     await ask('/api/desktop/arm', { device: 'local', session: sessionId, seconds: 600, classes });
-    const steps = [
-      ['mouse_move', { x: 300, y: 520, duration: 0 }],
+    const say = async (...steps) => {
+      const prompt = steps.map(([tool, args]) => `/tool ${tool} ${JSON.stringify(args)}`).join('\n');
+      await ask(`/api/sessions/${sessionId}/messages`, { prompt });
+    };
+    const look = `-display ${display.name} -bw 0 -geometry 60x8+0+440 -bg '#203020' -fg '#ffffff'`;
+    await say(['shell', { command: `xterm ${look} -e sh`, background: true, sandbox: false }]);
+    await eventually(async () => assert.deepEqual(await colour(page, 200, 500), [0x20, 0x30, 0x20]));
+    await say(
+      ['mouse_move', { x: 200, y: 500, duration: 0 }],
       ['mouse_click', { button: 'left' }],
       // It changes the colour of the terminal.
       ['keyboard_input', { text: "printf '\\033]11;#00aa00\\007'\n" }],
-    ];
-    const prompt = steps.map(([tool, args]) => `/tool ${tool} ${JSON.stringify(args)}`).join('\n');
-    await ask(`/api/sessions/${sessionId}/messages`, { prompt });
-    await eventually(async () => assert.deepEqual(await colour(page, 300, 520), [0, 0xaa, 0]));
+    );
+    await eventually(async () => assert.deepEqual(await colour(page, 200, 500), [0, 0xaa, 0]));
     const done = page.getByRole('list', { name: 'What was done on this desktop' });
     await done.locator('summary', { hasText: 'keyboard_input' }).first().click();
     await done.getByText('the agent').first().waitFor();
@@ -150,8 +154,28 @@ describe('the desktop', () => {
     await page.locator('svg[viewBox="0 0 1024 640"] circle').first().waitFor({ state: 'attached' });
     await guest.connected();
     await inspect(guest, 'desktop-agent');
+    await say(['computer', { action: 'zoom', region: [100, 480, 300, 520] }]);
+    await done.locator('summary', { hasText: 'zoom' }).first().waitFor();
     await page.getByRole('button', { name: 'Take back' }).click();
     await page.getByText('Nobody may use it but you.').waitFor();
+
+    // What the agent was shown of the screen is in the conversation.
+    await page.goto(`${server.url}/?session=${sessionId}`);
+    const seen = page.getByRole('log').getByRole('img').last();
+    await eventually(async () =>
+      assert.deepEqual(
+        await seen.evaluate((/** @type {HTMLImageElement} */ image) => {
+          if (image.naturalWidth === 0) return image.alt;
+          const canvas = Object.assign(document.createElement('canvas'), { width: 200, height: 40 });
+          const pencil = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+          pencil.drawImage(image, 0, 0);
+          return [image.naturalWidth, image.naturalHeight, ...pencil.getImageData(150, 20, 1, 1).data.slice(0, 3)];
+        }),
+        [200, 40, 0, 0xaa, 0],
+      ),
+    );
+    await inspect(guest, 'desktop-agent-saw');
+    assert.deepEqual(guest.complaints, []);
     await context.close();
   });
 

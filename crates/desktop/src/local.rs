@@ -33,6 +33,8 @@ pub struct Settings {
     /// Programs whose windows get no input, by what they call themselves, whatever the case; a
     /// `*` at the end stands for anything.
     pub denied: Vec<String>,
+    /// How long a window may take to fetch what is pasted into it.
+    pub paste_patience: Duration,
 }
 
 /// Who keeps or asks for passwords.
@@ -62,6 +64,7 @@ impl Default for Settings {
             guard: Vec::new(),
             longest_hold: Duration::from_mins(1),
             denied: SECRETIVE.map(ToOwned::to_owned).into(),
+            paste_patience: Duration::from_millis(500),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A display of X11: one thread that does, one that listens, and a line for quick questions.
 
+mod census;
 mod ears;
 mod eyes;
 mod hands;
@@ -44,6 +45,8 @@ use crate::{
 
 /// How many orders may wait.
 const DEPTH: usize = 64;
+/// After how long without an order nothing is listened to any more that would pile up.
+const REST: Duration = Duration::from_secs(2);
 
 /// A display that is connected.
 pub struct Seat {
@@ -64,7 +67,8 @@ impl Seat {
         let ears = Ears::open(&display, ledger.clone(), alarm)?;
         link.watch()?;
         let eyes = Eyes::open(Link::open(&display)?)?;
-        let hands = Hands::new(link.clone(), ears.clone(), ledger, journal);
+        let hands =
+            Hands::new(link.clone(), ears.clone(), ledger, journal, settings.paste_patience);
         let performer = Performer::new(hands, Eyes::open(link)?, settings.denied.clone());
         let (desk, longest_hold) = (desk.clone(), settings.longest_hold);
         let begun = thread::Builder::new()
@@ -147,19 +151,27 @@ fn alarm(desk: &Arc<Desk>, jobs: &Arc<SyncSender<Job>>) -> Alarm {
 
 fn work(mut performer: Performer, jobs: &Receiver<Job>, desk: &Desk, longest_hold: Duration) {
     let mut held_since: Option<Instant> = None;
+    let mut idle_since = Instant::now();
     loop {
-        let job =
-            match held_since.map(|since| (since + longest_hold).duration_since(Instant::now())) {
-                None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(left) => jobs.recv_timeout(left),
-            };
+        let let_go = held_since.map(|since| since + longest_hold);
+        let rest = performer.is_listening().then(|| idle_since + REST);
+        let job = match let_go.into_iter().chain(rest).min() {
+            None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(until) => jobs.recv_timeout(until.saturating_duration_since(Instant::now())),
+        };
         let job = match job {
             Ok(job) => job,
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
-                performer.calm();
-                held_since = None;
-                desk.holds(performer.held());
+                let now = Instant::now();
+                if let_go.is_some_and(|at| at <= now) {
+                    performer.calm();
+                    held_since = None;
+                    desk.holds(performer.held());
+                }
+                if rest.is_some_and(|at| at <= now) {
+                    performer.rest();
+                }
                 continue;
             }
         };
@@ -175,6 +187,7 @@ fn work(mut performer: Performer, jobs: &Receiver<Job>, desk: &Desk, longest_hol
         }
         desk.finished(&job, performer.held());
         job.answer(result);
+        idle_since = Instant::now();
         if cut {
             return;
         }

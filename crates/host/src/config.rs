@@ -33,7 +33,7 @@ use crate::cli::{ConfigArgs, DataDir, Overrides};
 use agent::Agent;
 pub use keys::manual;
 use lender::Lenders;
-pub use limbs::{AppTools, Apps, Sandbox, Shell, Web};
+pub use limbs::{AppTools, Apps, Desktop, Sandbox, Shell, Web};
 use provider::Provider;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +50,7 @@ pub struct Config {
     pub shell: Shell,
     pub web: Web,
     pub apps: Apps,
+    pub desktop: Desktop,
     /// By a name that the person gave.
     pub providers: BTreeMap<String, Provider>,
     pub mcp: Lenders,
@@ -116,6 +117,7 @@ impl Default for Config {
             shell: Shell::default(),
             web: Web::default(),
             apps: Apps::default(),
+            desktop: Desktop::default(),
             providers: BTreeMap::new(),
             mcp: Lenders::default(),
         }
@@ -198,6 +200,7 @@ impl Config {
             provider::check_name(name)?;
         }
         config.shell.check(&config.providers)?;
+        config.desktop.check()?;
         for (name, agent) in &config.agents.named {
             agent::check(name, agent)?;
         }

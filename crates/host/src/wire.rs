@@ -138,8 +138,8 @@ impl Rooms {
         tokio::spawn(kernel::cabinet::announce(app_changes, host.roster.clone()));
         tokio::spawn(host.watch_desktops());
         tokio::spawn(tools::desktop::offer(&host));
-        let local =
-            if is_public { local_desktop(&host, &data_dir, desktop_arm).await } else { None };
+        let lent = is_public.then(|| desktop_settings(data_dir.join("desktop.json"), &config));
+        let local = local_desktop(&host, lent, desktop_arm).await;
         let restarts = tools::Restarts::default();
         if is_public {
             tools::add_restart(&host, restarts.clone());
@@ -199,14 +199,19 @@ impl Rooms {
 }
 
 /// This machine's desktop, where it has one; what a crash has left pressed there is let go first.
-async fn local_desktop(host: &Arc<Host>, data_dir: &Path, armed: Option<Duration>) -> Option<Stay> {
+async fn local_desktop(
+    host: &Arc<Host>,
+    lent: Option<desktop::Settings>,
+    armed: Option<Duration>,
+) -> Option<Stay> {
+    let settings = lent?;
     if !desktop::is_present() {
         if armed.is_some() {
             tracing::warn!("there is no desktop here that --desktop-arm could arm");
         }
         return None;
     }
-    let local = desktop::Local::new(desktop_settings(data_dir.join("desktop.json")));
+    let local = desktop::Local::new(settings);
     local.mend().await;
     let stay = host.devices.join(Devices::LOCAL, Arc::new(local));
     if let Some(window) = armed {
@@ -226,7 +231,7 @@ fn arm(host: &Host, window: Duration) {
 /// This machine's desktop for a hub elsewhere, whether there is one or not: that is told on first use.
 pub fn own_desktop(data_dir: &Path) -> anyhow::Result<Arc<dyn Desktop>> {
     place::prepare(data_dir)?;
-    let settings = desktop_settings(data_dir.join("driven.json"));
+    let settings = desktop_settings(data_dir.join("driven.json"), &Config::load(data_dir)?);
     Ok(Arc::new(desktop::Local::new(settings)))
 }
 
@@ -235,11 +240,14 @@ pub async fn look_at_desktop() -> Result<Info, DesktopError> {
     desktop::Local::new(desktop::Settings::default()).info().await
 }
 
-fn desktop_settings(journal: PathBuf) -> desktop::Settings {
+fn desktop_settings(journal: PathBuf, config: &Config) -> desktop::Settings {
     // Whoever cannot say where their own program is must do without a guard.
     let ourselves = std::env::current_exe().ok();
     let guard = ourselves.map(|it| vec![it.into(), DESKTOP_GUARD.into()]).unwrap_or_default();
-    desktop::Settings { journal: Some(journal), guard, ..desktop::Settings::default() }
+    let mut settings = desktop::Settings::default();
+    (settings.journal, settings.guard) = (Some(journal), guard);
+    settings.denied.extend(config.desktop.deny.iter().cloned());
+    settings
 }
 
 /// What `megaron desktop-guard` does.

@@ -5,6 +5,7 @@ mod classes;
 mod devices;
 mod driving;
 mod error;
+mod keeping;
 mod key;
 mod mapping;
 mod outcome;
@@ -23,6 +24,8 @@ use futures::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
+
+use crate::toolbox::Caller;
 
 pub use action::{Action, LONGEST_CLIPBOARD, LONGEST_TEXT, MOST_ACTIONS, MOST_REPEATS, MOST_STEPS};
 pub use classes::Class;
@@ -195,5 +198,8 @@ pub enum DesktopFact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<Point>,
         ms: u64,
+        /// Who wanted it; not known of what is older than this was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        caller: Option<Caller>,
     },
 }

@@ -72,6 +72,8 @@ pub struct Host {
     pub apps: Arc<Apps>,
     pub devices: Arc<Devices>,
     pub trajectories: Arc<Trajectories>,
+    /// The session that keeps what the person does on desktops themselves, once it is known.
+    pub(crate) desktop_session: tokio::sync::Mutex<Option<SessionId>>,
     guard: Guard,
     settings: Settings,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
@@ -136,7 +138,7 @@ impl Host {
         );
         let purse = Purse::open(&ports, roster.clone(), settings.budgets).await?;
         let schedules = Schedules::open(&ports, roster.clone()).await?;
-        Ok(Arc::new(Self {
+        let host = Arc::new(Self {
             schedules: Arc::new(schedules),
             approvals: Arc::new(approvals.await?),
             purse: Arc::new(purse),
@@ -145,13 +147,16 @@ impl Host {
             apps: Arc::default(),
             devices: Arc::new(Devices::new(ports.clock.clone(), roster.clone())),
             trajectories: Arc::new(Trajectories::new(ports.catalog.clone(), ports.clock.clone())),
+            desktop_session: tokio::sync::Mutex::default(),
             guard: Guard::new(settings.limits),
             settings,
             rooms: Mutex::default(),
             closing: AtomicBool::new(false),
             roster,
             ports,
-        }))
+        });
+        host.recall_deeds().await?;
+        Ok(host)
     }
 
     /// Opens the sessions that a crash left with something to do: turns to end, messages to answer,

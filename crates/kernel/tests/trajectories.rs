@@ -20,6 +20,7 @@ const FIELD: Point = Point { x: 600, y: 300 };
 const AROUND: Rect = Rect { x: 300, y: 100, w: 600, h: 500 };
 
 struct Home {
+    world: World,
     host: Arc<Host>,
     session: SessionId,
     desktop: FakeDesktop,
@@ -28,15 +29,16 @@ struct Home {
 
 impl Home {
     async fn new() -> Self {
-        let host = Host::start(World::new([]).ports(), Settings::default()).await.unwrap();
+        let world = World::new([]);
+        let host = Host::start(world.ports(), Settings::default()).await.unwrap();
         let session = host.create("/".as_ref(), "test", "").await.unwrap();
         let desktop = FakeDesktop::default();
         let stay = host.devices.join("studio", Arc::new(desktop.clone()));
-        Self { host, session, desktop, _stay: stay }
+        Self { world, host, session, desktop, _stay: stay }
     }
 
     async fn touch(&self, action: Action) -> Result<(), DesktopError> {
-        self.host.devices.touch("studio", action.into()).await.1.map(drop)
+        self.host.touch("studio", action.into()).await.1.map(drop)
     }
 
     fn who(&self) -> Who {
@@ -105,6 +107,66 @@ async fn what_was_done_lately_is_told_a_page_at_a_time_without_every_move_of_a_h
     let (page, more) = home.host.devices.recent(Some("studio"), 2, 2);
     assert_eq!((texts(page), more), (vec![(1, "\"a\"".to_owned())], false));
     assert!(home.host.devices.recent(Some("den"), u64::MAX, 2).0.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_person_does_themselves_is_on_record_and_known_after_a_restart() {
+    let home = Home::new().await;
+    let trajectory = home.recorded().await;
+    home.touch(Action::MouseMove { to: FIELD, duration: 0.0 }).await.unwrap();
+    let secret = Action::KeyboardType {
+        text: "hush".into(),
+        method: Method::Auto,
+        secret: true,
+        delay_ms: 0,
+    };
+    home.touch(secret).await.unwrap();
+    let replay = home.host.replay(By::Hands, "studio", &trajectory, Again::default()).await;
+    assert_eq!(replay.stopped, None);
+    let owner = Who { session: None, caller: Caller::Owner };
+    let refused = home.host.drive(owner, "studio", click().into()).await.1;
+    assert_eq!(refused.unwrap_err().code, Code::NotArmed);
+
+    let kept = home.host.desktop_session(None).await.unwrap();
+    assert_eq!(home.host.roster.get(kept).unwrap().name, "Desktop");
+    let log = home.host.ports.log.read(kept, Seq(0), 100).await.unwrap();
+    assert!(!serde_json::to_string(&log).unwrap().contains("hush"));
+    let kinds = [
+        "mouse_down",
+        "mouse_up",
+        "keyboard_type",
+        "keyboard_type",
+        "keyboard_type",
+        "mouse_click_at",
+        "keyboard_type",
+        "mouse_click_at",
+    ];
+    let acted = log.into_iter().filter_map(|entry| match entry.fact {
+        Fact::Desktop(fact) => match *fact {
+            DesktopFact::Acted { kind, caller, .. } => Some((kind, caller)),
+            _ => None,
+        },
+        _ => None,
+    });
+    let expected = kinds.map(|kind| (kind.to_owned(), Some(Caller::Owner)));
+    assert_eq!(acted.collect::<Vec<_>>(), expected);
+
+    let before = home.host.devices.recent(None, u64::MAX, 100).0;
+    home.host.shut(Duration::ZERO).await;
+    let again = Host::start(home.world.ports(), Settings::default()).await.unwrap();
+    let after = again.devices.recent(None, u64::MAX, 100).0;
+    let told = |noted: &kernel::desktop::Noted| {
+        let deed = &noted.deed;
+        let result = deed.result.as_ref().map(kernel::desktop::Outcome::summary);
+        let result = result.map_err(|error| (error.code, error.text.clone()));
+        (noted.number, deed.kind, deed.arguments.clone(), result, deed.who.clone())
+    };
+    let told = |all: &[kernel::desktop::Noted]| all.iter().map(told).collect::<Vec<_>>();
+    assert_eq!(told(&after), told(&before));
+    // It is the same session, and another one if somebody removes that.
+    assert_eq!(again.desktop_session(None).await.unwrap(), kept);
+    again.delete(kept).await.unwrap();
+    assert_ne!(again.desktop_session(None).await.unwrap(), kept);
 }
 
 #[tokio::test(start_paused = true)]

@@ -12,6 +12,7 @@ use kernel::{
     outputs::Embed,
     ports::{Batch, Clock as _},
     state::{State, SummedUp},
+    toolbox::Caller,
     update::{
         Answer, Attachment, Compaction, Entry, Fact, Failure, Message, Origin, Outcome, Output,
         Seq, SessionId, ToolRequest, Trace, Usage,
@@ -243,6 +244,7 @@ fn every_desktop_fact() -> [DesktopFact; 5] {
             code: Some(Code::OutOfBounds),
             at: Some(Point { x: 1, y: 2 }),
             ms: 3,
+            caller: Some(Caller::Owner),
         },
     ]
 }

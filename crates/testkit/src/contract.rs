@@ -2,6 +2,7 @@
 
 mod attic;
 mod catalog;
+mod desktop;
 mod ledger;
 mod log;
 
@@ -15,6 +16,7 @@ use kernel::{
 
 pub use attic::attic;
 pub use catalog::catalog;
+pub use desktop::desktop;
 pub use ledger::ledger;
 pub use log::log;
 

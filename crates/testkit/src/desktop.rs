@@ -30,6 +30,9 @@ struct Inner {
     states: watch::Sender<State>,
     /// Whether everything that is asked waits.
     held: watch::Sender<bool>,
+    /// Whether glances wait, and how many do.
+    dark: watch::Sender<bool>,
+    looking: watch::Sender<usize>,
     /// Whether it shows that it may be driven.
     lit: watch::Sender<bool>,
     /// How many orders have begun, whether they were done or not.
@@ -47,6 +50,7 @@ struct Seen {
     /// Parts of the screen that were painted over, later ones above earlier ones.
     paint: Vec<(Rect, [u8; 3])>,
     glances: usize,
+    releases: usize,
 }
 
 impl Default for FakeDesktop {
@@ -66,6 +70,8 @@ impl FakeDesktop {
             seen: Mutex::default(),
             states: watch::Sender::default(),
             held: watch::Sender::default(),
+            dark: watch::Sender::default(),
+            looking: watch::Sender::default(),
             lit: watch::Sender::default(),
             begun: watch::Sender::default(),
             turn: tokio::sync::Mutex::default(),
@@ -103,9 +109,25 @@ impl FakeDesktop {
         self.seen().paint.push((part, colour));
     }
 
+    /// Nothing of its screen is to be seen from now on: whoever looks waits.
+    pub fn darken(&self) {
+        self.0.dark.send_replace(true);
+    }
+
+    /// Returns when so many look and wait.
+    pub async fn looked_at_by(&self, count: usize) {
+        let mut looking = self.0.looking.subscribe();
+        looking.wait_for(|looking| *looking == count).await.unwrap();
+    }
+
     /// How often somebody has looked at its screen.
     pub fn glances(&self) -> usize {
         self.seen().glances
+    }
+
+    /// How often it was told to let go of everything.
+    pub fn releases(&self) -> usize {
+        self.seen().releases
     }
 
     /// A person takes it, or gives it back.
@@ -134,8 +156,9 @@ impl FakeDesktop {
     }
 
     fn look(&self, action: &Action) -> Option<Outcome> {
-        let seen = self.seen();
+        let mut seen = self.seen();
         let at = seen.at.unwrap_or(Point { x: 0, y: 0 });
+        seen.releases += usize::from(*action == Action::ReleaseAll);
         Some(match action {
             Action::GetMousePosition => Outcome::Position {
                 x: at.x.cast_signed(),
@@ -195,6 +218,22 @@ impl FakeDesktop {
             }
         }
         Outcome::Batch(results)
+    }
+}
+
+/// Somebody looks while this is there.
+struct Looking<'a>(&'a FakeDesktop);
+
+impl<'a> Looking<'a> {
+    fn begin(desktop: &'a FakeDesktop) -> Self {
+        desktop.0.looking.send_modify(|looking| *looking += 1);
+        Self(desktop)
+    }
+}
+
+impl Drop for Looking<'_> {
+    fn drop(&mut self) {
+        self.0.0.looking.send_modify(|looking| *looking -= 1);
     }
 }
 
@@ -306,7 +345,13 @@ impl Desktop for FakeDesktop {
         let mut seen = self.seen();
         seen.glances += 1;
         let shown = shown(&seen.paint);
-        future::ready(self.0.broken.clone().map_or(Ok(shown), Err)).boxed()
+        let mut dark = self.0.dark.subscribe();
+        async move {
+            let _looking = Looking::begin(self);
+            dark.wait_for(|dark| !dark).await.unwrap();
+            self.0.broken.clone().map_or(Ok(shown), Err)
+        }
+        .boxed()
     }
 
     fn pace(&self) -> Duration {

@@ -1,6 +1,6 @@
-//! The memory store keeps the contracts that it is a fake for.
+//! The fakes keep the contracts of what they are fakes for.
 
-use testkit::{MemoryStore, contract};
+use testkit::{FakeDesktop, MemoryStore, contract};
 
 #[tokio::test]
 async fn it_is_a_log() {
@@ -21,4 +21,9 @@ async fn it_is_a_ledger() {
 async fn it_is_an_attic() {
     let store = MemoryStore::default();
     contract::attic(&store, |path| store.file(path)).await;
+}
+
+#[tokio::test]
+async fn it_is_a_desktop() {
+    contract::desktop(&FakeDesktop::default()).await;
 }

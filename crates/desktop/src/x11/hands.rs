@@ -1,6 +1,6 @@
 //! Pressing and moving: the smallest things that can be sent to a display, and what is held by us.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use kernel::desktop::{Button, DesktopError, Point};
 use x11rb::{
@@ -30,11 +30,19 @@ pub struct Hands {
     /// Down because of us until somebody says otherwise, oldest first.
     pub keys: Vec<u8>,
     pub buttons: Vec<Button>,
+    /// How long a window may take to fetch what is pasted into it.
+    pub patience: Duration,
 }
 
 impl Hands {
-    pub fn new(link: Link, ears: Arc<Ears>, ledger: Arc<Ledger>, journal: Journal) -> Self {
-        Self { link, ears, ledger, journal, keys: Vec::new(), buttons: Vec::new() }
+    pub fn new(
+        link: Link,
+        ears: Arc<Ears>,
+        ledger: Arc<Ledger>,
+        journal: Journal,
+        patience: Duration,
+    ) -> Self {
+        Self { link, ears, ledger, journal, keys: Vec::new(), buttons: Vec::new(), patience }
     }
 
     pub fn key(&self, code: u8, down: bool) -> Result<(), DesktopError> {

@@ -9,10 +9,13 @@ use kernel::desktop::{Code, DesktopError, Point, Rect};
 use x11rb::{
     connection::{Connection as _, RequestConnection as _},
     protocol::{
+        Event,
         randr::{ConnectionExt as _, NotifyMask},
         xfixes::ConnectionExt as _,
         xkb::{self, ConnectionExt as _},
-        xproto::{Atom, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, Window},
+        xproto::{
+            Atom, AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, Window,
+        },
         xtest::{self, ConnectionExt as _},
     },
     rust_connection::RustConnection,
@@ -27,7 +30,7 @@ pub struct Link {
     pub conn: Arc<RustConnection>,
     pub root: Window,
     pub display: String,
-    /// The monitors as they were last seen, where it is heard when they change.
+    /// The monitors as they were last seen, where it is heard when they change; and windows likewise.
     seen: Arc<Mutex<Seen>>,
 }
 
@@ -35,6 +38,9 @@ pub struct Link {
 struct Seen {
     watched: bool,
     monitors: Option<Vec<Monitor>>,
+    /// Whether it is heard when windows come, and whether any has.
+    heeded: bool,
+    stirred: bool,
 }
 
 /// A monitor, as the server tells it.
@@ -142,9 +148,7 @@ impl Link {
     /// All of them; a server that does not tell has one.
     pub fn monitors(&self) -> Result<Vec<Monitor>, DesktopError> {
         let mut seen = self.seen();
-        while seen.watched && self.conn.poll_for_event().map_err(lost)?.is_some() {
-            seen.monitors = None;
-        }
+        self.hear(&mut seen)?;
         if let Some(monitors) = &seen.monitors {
             return Ok(monitors.clone());
         }
@@ -153,6 +157,50 @@ impl Link {
             seen.monitors = Some(monitors.clone());
         }
         Ok(monitors)
+    }
+
+    /// Hears from now on when windows come and change, or no longer.
+    pub fn heed_windows(&self, heed: bool) -> Result<(), DesktopError> {
+        let mut seen = self.seen();
+        if seen.heeded == heed || !seen.watched {
+            return Ok(());
+        }
+        let also = if heed { EventMask::SUBSTRUCTURE_NOTIFY } else { EventMask::NO_EVENT };
+        let events = EventMask::STRUCTURE_NOTIFY | also;
+        let changes = ChangeWindowAttributesAux::new().event_mask(events);
+        let heeded = self.conn.change_window_attributes(self.root, &changes);
+        heeded.map_err(lost)?.check().map_err(lost)?;
+        seen.heeded = heed;
+        Ok(())
+    }
+
+    /// Whether any window has come or changed since this was last asked, as far as that is heard.
+    pub fn have_windows_stirred(&self) -> Result<bool, DesktopError> {
+        let mut seen = self.seen();
+        self.hear(&mut seen)?;
+        Ok(std::mem::take(&mut seen.stirred) || !seen.heeded)
+    }
+
+    /// Everything that has been said to us so far.
+    fn hear(&self, seen: &mut Seen) -> Result<(), DesktopError> {
+        if !seen.watched {
+            return Ok(());
+        }
+        while let Some(event) = self.conn.poll_for_event().map_err(lost)? {
+            match event {
+                Event::MapNotify(_) | Event::ReparentNotify(_) | Event::DestroyNotify(_) => {
+                    seen.stirred = true;
+                }
+                Event::PropertyNotify(event) => {
+                    seen.stirred |= event.atom == u32::from(AtomEnum::WM_CLASS);
+                }
+                Event::ConfigureNotify(event) if event.window != self.root => (),
+                Event::UnmapNotify(_) | Event::CreateNotify(_) => (),
+                // Whatever else it may be: looking again harms nobody.
+                _ => seen.monitors = None,
+            }
+        }
+        Ok(())
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {

@@ -7,11 +7,8 @@ use kernel::desktop::{
     Rect, Shot, Waiting,
 };
 
-use super::{eyes::Eyes, hands::Hands, windows};
-use crate::{
-    denied::{is_among, refused},
-    stop::Stop,
-};
+use super::{census::Census, eyes::Eyes, hands::Hands, windows};
+use crate::{denied::refused, stop::Stop};
 
 /// Between two looks at a screen that shall have come to rest.
 const LOOKS: Duration = Duration::from_millis(80);
@@ -22,13 +19,12 @@ pub struct Performer {
     eyes: Eyes,
     /// The keys that are down, by the names under which they were asked for.
     names: Vec<(String, Vec<u8>)>,
-    /// Programs whose windows get no input.
-    denied: Vec<String>,
+    census: Census,
 }
 
 impl Performer {
     pub fn new(hands: Hands, eyes: Eyes, denied: Vec<String>) -> Self {
-        Self { hands, eyes, names: Vec::new(), denied }
+        Self { hands, eyes, names: Vec::new(), census: Census::new(denied) }
     }
 
     pub fn perform(&mut self, order: &Order, stop: &Stop) -> Result<Outcome, DesktopError> {
@@ -113,7 +109,7 @@ impl Performer {
                 return Ok(about("Focused", &windows::focus(&hands.link, *id, stop)?));
             }
             Action::WindowMove { id, x, y, w, h } => {
-                let pane = windows::place(&hands.link, *id, (*x, *y), (*w, *h))?;
+                let pane = windows::place(&hands.link, *id, (*x, *y), (*w, *h), stop)?;
                 return Ok(about("Moved", &pane));
             }
             Action::WindowClose { id } => {
@@ -142,10 +138,14 @@ impl Performer {
     }
 
     /// Refuses what would reach a window that shall be left alone.
-    fn spare(&self, action: &Action) -> Result<(), DesktopError> {
+    fn spare(&mut self, action: &Action) -> Result<(), DesktopError> {
         let link = &self.hands.link;
+        let passes = matches!(action, Action::MouseMove { .. } | Action::MouseMoveBy { .. });
+        if passes || !self.census.is_wary(link)? {
+            return Ok(());
+        }
         let spared = |class: Option<String>| match class {
-            Some(class) if is_among(&self.denied, &class) => Err(refused(&class)),
+            Some(class) if self.census.denies(&class) => Err(refused(&class)),
             Some(_) | None => Ok(()),
         };
         match action {
@@ -302,6 +302,18 @@ impl Performer {
 
     pub fn is_alive(&self) -> bool {
         self.hands.link.is_alive()
+    }
+
+    /// Whether something would have to be heard while nothing is done.
+    pub fn is_listening(&self) -> bool {
+        self.census.is_listening()
+    }
+
+    /// Nothing has been done for a while.
+    pub fn rest(&mut self) {
+        if let Err(error) = self.census.rest(&self.hands.link) {
+            tracing::debug!(%error, "cannot stop listening to windows");
+        }
     }
 
     pub fn is_holding(&self) -> bool {

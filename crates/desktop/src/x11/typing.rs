@@ -240,7 +240,7 @@ impl Hands {
         let offer = self.ears.offer(text)?;
         let stroke = Stroke { shift: Some(shift), ..insert };
         let struck = self.strike(&[stroke], Duration::ZERO, stop);
-        let taken = struck.and_then(|()| self.ears.taken(offer, target, stop));
+        let taken = struck.and_then(|()| self.ears.taken(offer, target, self.patience, stop));
         self.ears.restore(before)?;
         taken
     }

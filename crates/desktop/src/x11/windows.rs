@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kernel::desktop::{DesktopError, Pane, Point, Rect};
+use kernel::desktop::{Code, DesktopError, Pane, Point, Rect};
 use x11rb::protocol::xproto::{
     Atom, AtomEnum, ClientMessageEvent, ConfigureWindowAux, ConnectionExt as _, EventMask,
     InputFocus, MapState, StackMode, Window,
@@ -16,6 +16,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const GLANCE: Duration = Duration::from_millis(10);
 /// How far within a frame the window of a program may be.
 const DEPTH: u8 = 3;
+/// How a manager of windows is told that a person's own tool asks, and that the place is that of the
+/// window itself and not of the frame around it.
+const TOOL: u32 = 2 << 12;
+const STATIC: u32 = 10;
+/// How often a window is put where it shall be.
+const ATTEMPTS: u8 = 3;
 /// The longest property that is read, in units of four bytes.
 const LONGEST: u32 = 1 << 16;
 
@@ -54,19 +60,64 @@ pub fn focus(link: &Link, id: u32, stop: &Stop) -> Result<Pane, DesktopError> {
     Ok(pane)
 }
 
+/// Where a window is, and how large.
+type Place = (i32, i32, u32, u32);
+
+/// Puts it where it shall be, as far as its manager lets it.
 pub fn place(
     link: &Link,
     id: u32,
-    at: (Option<i32>, Option<i32>),
-    size: (Option<u32>, Option<u32>),
+    (x, y): (Option<i32>, Option<i32>),
+    (w, h): (Option<u32>, Option<u32>),
+    stop: &Stop,
 ) -> Result<Pane, DesktopError> {
-    get(link, id)?;
-    let mut wish = ConfigureWindowAux::new();
-    (wish.x, wish.y) = at;
-    (wish.width, wish.height) = size;
-    link.conn.configure_window(id, &wish).map_err(lost)?.check().map_err(lost)?;
-    link.sync()?;
+    let place = |pane: &Pane| -> Place { (pane.x, pane.y, pane.w, pane.h) };
+    let before = place(&get(link, id)?);
+    let wanted = (
+        x.unwrap_or(before.0),
+        y.unwrap_or(before.1),
+        w.unwrap_or(before.2),
+        h.unwrap_or(before.3),
+    );
+    let mut asked = wanted;
+    for attempt in 1..=ATTEMPTS {
+        let seen = place(&get(link, id)?);
+        if seen == wanted || seen == asked {
+            break;
+        }
+        ask_for(link, id, seen, asked)?;
+        let stayed = "the window stayed where it was";
+        match until(stop, stayed, || Ok(place(&get(link, id)?) != seen)) {
+            // A manager may have other ideas of what fits, and then this is all that comes of it.
+            Err(error) if attempt > 1 && error.code == Code::Failed => break,
+            changed => changed?,
+        }
+        let now = place(&get(link, id)?);
+        // Some count a border that others do not.
+        (asked.0, asked.1) = (asked.0 + wanted.0 - now.0, asked.1 + wanted.1 - now.1);
+        (asked.2, asked.3) = (now.2, now.3);
+    }
     get(link, id)
+}
+
+/// Asks for all that is other than it is.
+fn ask_for(link: &Link, id: u32, seen: Place, asked: Place) -> Result<(), DesktopError> {
+    let other = |is_other: bool, value| is_other.then_some(value);
+    let (x, y) = (other(asked.0 != seen.0, asked.0), other(asked.1 != seen.1, asked.1));
+    let size = |is_other: bool, value| is_other.then_some(value);
+    let (w, h) = (size(asked.2 != seen.2, asked.2), size(asked.3 != seen.3, asked.3));
+    if managed(link)? {
+        let flag = |bit: u32, is_given: bool| u32::from(is_given) << bit;
+        let given = flag(8, x.is_some()) | flag(9, y.is_some());
+        let given = given | flag(10, w.is_some()) | flag(11, h.is_some());
+        let number = |it: Option<i32>| it.unwrap_or(0).cast_unsigned();
+        let data = [TOOL | STATIC | given, number(x), number(y), w.unwrap_or(0), h.unwrap_or(0)];
+        return tell(link, id, "_NET_MOVERESIZE_WINDOW", data);
+    }
+    let mut wish = ConfigureWindowAux::new();
+    (wish.x, wish.y) = (x, y);
+    (wish.width, wish.height) = (w, h);
+    link.conn.configure_window(id, &wish).map_err(lost)?.check().map_err(lost)
 }
 
 pub fn close(link: &Link, id: u32, stop: &Stop) -> Result<Pane, DesktopError> {
@@ -148,9 +199,13 @@ fn class_within(link: &Link, window: Window, depth: u8) -> Result<Option<String>
 
 fn class(link: &Link, window: Window) -> Result<Option<String>, DesktopError> {
     let named = AtomEnum::WM_CLASS.into();
-    let class = property_of(link, window, named)?;
-    let name = class.as_deref().and_then(|it| it.split(|byte| *byte == 0).nth(1));
-    Ok(name.map(|name| String::from_utf8_lossy(name).into_owned()))
+    Ok(property_of(link, window, named)?.as_deref().and_then(class_from))
+}
+
+/// What a program calls itself, as it is written on its windows.
+pub fn class_from(written: &[u8]) -> Option<String> {
+    let name = written.split(|byte| *byte == 0).nth(1)?;
+    Some(String::from_utf8_lossy(name).into_owned())
 }
 
 fn until(
@@ -208,8 +263,7 @@ fn pane(link: &Link, id: Window, focused: Option<Window>, monitors: &[Rect]) -> 
     let place = link.conn.translate_coordinates(id, link.root, 0, 0).ok()?.reply().ok()?;
     let text = |name: &str| property(link, id, name).ok().flatten();
     let title = text("_NET_WM_NAME").or_else(|| text("WM_NAME")).unwrap_or_default();
-    let class = text("WM_CLASS").unwrap_or_default();
-    let class = class.split(|byte| *byte == 0).nth(1).unwrap_or_default();
+    let class = text("WM_CLASS").as_deref().and_then(class_from).unwrap_or_default();
     let pid = text("_NET_WM_PID").and_then(|bytes| numbers(&bytes).first().copied());
     let (x, y) = (i32::from(place.dst_x), i32::from(place.dst_y));
     let (w, h) = (u32::from(size.width), u32::from(size.height));
@@ -224,7 +278,7 @@ fn pane(link: &Link, id: Window, focused: Option<Window>, monitors: &[Rect]) -> 
     Some(Pane {
         id,
         title: String::from_utf8_lossy(&title).into_owned(),
-        class: String::from_utf8_lossy(class).into_owned(),
+        class,
         pid,
         x,
         y,

@@ -20,11 +20,17 @@ const KEY_DOWN: u8 = 2;
 const KEY_UP: u8 = 3;
 
 async fn slow_move_is_met_by(meet: impl Fn(&Witness)) -> (Stage, Witness) {
+    let slow = Action::MouseMove { to: Point { x: 1500, y: 900 }, duration: 250.0 };
+    is_met_by(slow, meet).await
+}
+
+/// Somebody comes while something is done that would take for ever.
+async fn is_met_by(slow: Action, meet: impl Fn(&Witness)) -> (Stage, Witness) {
     let stage = Stage::set();
     let witness = Witness::at(&stage.display, (0, 0, 10, 10));
     stage.done(Action::MouseMove { to: Point { x: 400, y: 400 }, duration: 0.0 }).await;
     assert_eq!(stage.local.states().borrow().paused, None);
-    let slow = stage.act(Action::MouseMove { to: Point { x: 1500, y: 900 }, duration: 250.0 });
+    let slow = stage.act(slow);
     let person = async {
         let mut states = stage.local.states();
         states.wait_for(|state| state.queue == 1).await.unwrap();
@@ -74,6 +80,53 @@ async fn the_corner_and_the_chord_stop_us_too_but_not_what_we_do_ourselves() {
     stage.done(Action::KeyboardInput { text }).await;
     assert_eq!(stage.local.states().borrow().paused, None);
     assert_eq!(witness.pointer(), (0, 0));
+}
+
+fn press(witness: &Witness, symbols: &[u32]) {
+    let codes: Vec<u8> = symbols.iter().map(|symbol| witness.code(*symbol)).collect();
+    for event in [KEY_DOWN, KEY_UP] {
+        for code in &codes {
+            witness.fake(event, *code, (0, 0));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_person_who_presses_a_key_stops_what_is_typed_and_the_chord_stops_a_batch() {
+    let text = "x".repeat(20_000);
+    let method = Method::Keys;
+    let typing = Action::KeyboardType { text, method, secret: false, delay_ms: 250 };
+    let (stage, _) = is_met_by(typing, |witness| press(witness, &[0x7a])).await;
+    assert_eq!(stage.local.states().borrow().paused, Some(Pause::Human));
+    let key = Chords::parse("shift").unwrap();
+    let wait = Action::Wait(kernel::desktop::Waiting::For(250.0));
+    let actions = vec![Action::KeyDown { key }, wait, Action::MouseClick { button: Button::Left }];
+    let batch = Action::Batch { actions, stop_on_error: false };
+    let (stage, witness) =
+        is_met_by(batch, |witness| press(witness, &[0xffe3, 0xffe9, 0xff1b])).await;
+    assert!(stage.local.states().borrow().paused.is_some());
+    assert!(!witness.touched().contains(&crate::witness::Seen::Pressed(1, 0)));
+
+    // The chord holds where nothing is done as well, and the other one gives back.
+    stage.local.hand_back().await.unwrap();
+    chord_leads_to(&stage, &witness, 0xff1b, Some(Pause::Panic)).await;
+    let refused = stage.act(Action::MouseClick { button: Button::Left }).await;
+    assert_eq!(refused, Err(DesktopError::paused()));
+    chord_leads_to(&stage, &witness, 0xff0d, None).await;
+}
+
+/// Control, Alt and another key, held until something comes of it.
+async fn chord_leads_to(stage: &Stage, witness: &Witness, symbol: u32, paused: Option<Pause>) {
+    let codes = [0xffe3, 0xffe9, symbol].map(|symbol| witness.code(symbol));
+    let mut states = stage.local.states();
+    for code in codes {
+        witness.fake(KEY_DOWN, code, (0, 0));
+    }
+    let led = states.wait_for(|state| state.paused == paused);
+    tokio::time::timeout(PATIENCE, led).await.unwrap().unwrap();
+    for code in codes {
+        witness.fake(KEY_UP, code, (0, 0));
+    }
 }
 
 #[tokio::test]

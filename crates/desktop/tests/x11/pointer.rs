@@ -59,6 +59,12 @@ async fn a_slow_move_passes_between_and_takes_its_time() {
     });
     assert!(between.count() >= 5, "{seen:?}");
     assert_eq!(seen.last(), Some(&Seen::Moved(1100, 600)));
+    // No more often than 120 times in a second, whatever the machine could do: that is what it costs.
+    assert!(seen.len() <= 48, "{}", seen.len());
+    for (x, duration) in [(300, 0.0), (400, -1.0)] {
+        stage.done(to(x, 300, duration)).await;
+        assert_eq!(witness.seen(), [Seen::Moved(i16::try_from(x).unwrap(), 300)]);
+    }
 }
 
 #[tokio::test]

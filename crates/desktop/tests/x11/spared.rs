@@ -2,11 +2,17 @@
 
 use kernel::desktop::{Action, Button, Chords, Code, DesktopError, Drag, Outcome, Point};
 use x11rb::{
-    protocol::xproto::{AtomEnum, PropMode},
+    connection::Connection as _,
+    protocol::xproto::{
+        AtomEnum, ConnectionExt as _, CreateWindowAux, PropMode, Window, WindowClass,
+    },
     wrapper::ConnectionExt as _,
 };
 
-use crate::{stage::Stage, witness::Witness};
+use crate::{
+    stage::Stage,
+    witness::{Seen, Witness},
+};
 
 const WITHIN: Point = Point { x: 500, y: 500 };
 const BESIDE: Point = Point { x: 50, y: 50 };
@@ -21,14 +27,26 @@ fn refused(result: Result<Outcome, DesktopError>) {
     assert!(error.text.ends_with("windows of KeePassXC get no input"), "{}", error.text);
 }
 
+/// A program calls itself this, on one of its windows.
+fn name(witness: &Witness, window: Window, name: &str) {
+    let (named, text) = (AtomEnum::WM_CLASS, AtomEnum::STRING);
+    let class = format!("{}\0{name}\0", name.to_lowercase());
+    let conn = &witness.conn;
+    let changed = conn.change_property8(PropMode::REPLACE, window, named, text, class.as_bytes());
+    changed.unwrap().check().unwrap();
+    // Everybody has been told of it once the server answers another question.
+    witness.pointer();
+}
+
+fn pressed(witness: &Witness) -> Vec<Seen> {
+    witness.touched().into_iter().filter(|it| !matches!(it, Seen::Moved(..))).collect()
+}
+
 #[tokio::test]
 async fn a_window_that_keeps_passwords_is_neither_clicked_nor_typed_into() {
     let stage = Stage::set();
     let vault = Witness::at(&stage.display, (400, 400, 200, 200));
-    let (class, text) = (b"keepassxc\0KeePassXC\0", AtomEnum::STRING);
-    let named = AtomEnum::WM_CLASS;
-    vault.conn.change_property8(PropMode::REPLACE, vault.window, named, text, class).unwrap();
-    vault.seen();
+    name(&vault, vault.window, "KeePassXC");
     refused(stage.act(click(Some(WITHIN))).await);
     let drag =
         Drag { path: vec![BESIDE, WITHIN], button: Button::Left, duration: 0.0, modifiers: vec![] };
@@ -45,7 +63,36 @@ async fn a_window_that_keeps_passwords_is_neither_clicked_nor_typed_into() {
     let Outcome::Batch(mut results) = batch else { panic!("{batch:?}") };
     refused(results.pop().unwrap());
     assert!(results.pop().unwrap().is_ok());
-    let pressed =
-        vault.touched().into_iter().filter(|it| !matches!(it, crate::witness::Seen::Moved(..)));
-    assert_eq!(pressed.collect::<Vec<_>>(), []);
+    assert_eq!(pressed(&vault), []);
+}
+
+#[tokio::test]
+async fn a_window_that_comes_or_changes_its_name_between_two_clicks_is_noticed() {
+    let stage = Stage::set();
+    stage.done(click(Some(WITHIN))).await;
+    let vault = Witness::at(&stage.display, (400, 400, 200, 200));
+    stage.done(click(Some(WITHIN))).await;
+    let one = [Seen::Pressed(1, 0), Seen::Released(1)];
+    assert_eq!(pressed(&vault), one);
+    name(&vault, vault.window, "KeePassXC");
+    refused(stage.act(click(Some(WITHIN))).await);
+    stage.done(click(Some(BESIDE))).await;
+    name(&vault, vault.window, "Calculator");
+    stage.done(click(Some(WITHIN))).await;
+    assert_eq!(pressed(&vault), one);
+    // As a manager of windows would have it: in a frame that says nothing of itself.
+    let frame = Witness::at(&stage.display, (400, 400, 250, 250));
+    let (conn, within) = (&frame.conn, frame.conn.generate_id().unwrap());
+    let (aux, output) = (CreateWindowAux::new(), WindowClass::INPUT_OUTPUT);
+    let made = conn.create_window(0, within, frame.root, 0, 0, 50, 50, 0, output, 0, &aux);
+    made.unwrap().check().unwrap();
+    name(&frame, within, "KeePassXC");
+    stage.done(click(Some(WITHIN))).await;
+    conn.reparent_window(within, frame.window, 0, 0).unwrap().check().unwrap();
+    conn.map_window(within).unwrap().check().unwrap();
+    frame.pointer();
+    refused(stage.act(click(Some(WITHIN))).await);
+    conn.destroy_window(frame.window).unwrap().check().unwrap();
+    frame.pointer();
+    stage.done(click(Some(WITHIN))).await;
 }

@@ -35,8 +35,15 @@ impl Stage {
     pub fn with(screen: &str, more: &[&str]) -> Self {
         let (server, display) = display(screen, more);
         let folder = TempDir::new().unwrap();
-        let local = Local::new(settings(&display, folder.path().join("desktop.json")));
+        let settings = settings(&display, folder.path().join("desktop.json"));
+        // A terminal that fetches what is pasted does so however busy the machine is.
+        let local = Local::new(Settings { paste_patience: PATIENCE, ..settings });
         Self { server, display, local, folder }
+    }
+
+    /// The same desktop for somebody who does not wait long for a window to take what is pasted.
+    pub fn impatient(&self) -> Local {
+        Local::new(settings(&self.display, self.folder.path().join("impatient.json")))
     }
 
     /// On a display of a number that nobody else is given, so that another can come in its place.

@@ -5,13 +5,16 @@ use kernel::desktop::{Action, Code, Desktop as _, Method, Outcome};
 use x11rb::protocol::xkb::Group;
 
 use crate::{
-    stage::{Stage, Terminal, settings},
+    collector,
+    stage::{PATIENCE, Stage, Terminal, settings},
     witness::{Seen, Witness},
 };
 
 /// What the reference lists, and the two that it forgot.
 const PRINTABLE: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789\
     !@#$%^&*()-_=+[]{};:'\",.<>/?|\\ `~";
+/// Some of everything: what the layout has, what it has elsewhere, and what it has nowhere.
+const MIXED: &str = "Zy é€ß漢ñ {[~ שלום 👩‍👧 ^`";
 const RUNS: usize = 100;
 
 async fn type_exactly(stage: &Stage, terminal: &mut Terminal, text: &str) {
@@ -40,17 +43,22 @@ async fn every_printable_character_arrives_on_an_american_keyboard() {
 }
 
 #[tokio::test]
-async fn every_printable_character_arrives_on_a_german_keyboard() {
+async fn every_character_arrives_on_an_american_keyboard() {
+    arrives_on("us", Group::M1).await;
+}
+
+#[tokio::test]
+async fn every_character_arrives_on_a_german_keyboard() {
     arrives_on("de", Group::M1).await;
 }
 
 #[tokio::test]
-async fn every_printable_character_arrives_on_a_french_keyboard() {
+async fn every_character_arrives_on_a_french_keyboard() {
     arrives_on("fr", Group::M1).await;
 }
 
 #[tokio::test]
-async fn every_printable_character_arrives_while_a_russian_group_is_in_use() {
+async fn every_character_arrives_while_a_russian_group_is_in_use() {
     arrives_on("us,ru", Group::M2).await;
 }
 
@@ -61,11 +69,13 @@ async fn arrives_on(layout: &str, group: Group) {
     let mut terminal = stage.terminal().await;
     for caps in [false, true] {
         witness.lock(caps, group);
-        for _ in 0..RUNS / 4 {
+        for _ in 0..RUNS {
             type_exactly(&stage, &mut terminal, PRINTABLE).await;
+            type_exactly(&stage, &mut terminal, MIXED).await;
         }
         assert_eq!(witness.locks(), (caps, u8::from(group)));
     }
+    assert_eq!(witness.held().0, Vec::<u8>::new());
 }
 
 #[tokio::test]
@@ -76,12 +86,51 @@ async fn text_of_any_script_arrives_and_the_clipboard_is_as_before() {
     let many: String = (0x4e00..0x4e00 + 200).filter_map(char::from_u32).collect();
     for text in ["é à ü ß ñ €", "漢字かな한글", "שלום مرحبا", "👩‍👩‍👧‍👦 e\u{301}", &many]
     {
-        for _ in 0..10 {
+        for _ in 0..RUNS {
             type_exactly(&stage, &mut terminal, text).await;
         }
     }
     let clipboard = stage.act(Action::ClipboardGet).await;
     assert_eq!(clipboard, Ok(Outcome::Clipboard { text: Some("kept".into()) }));
+}
+
+#[tokio::test]
+async fn whoever_keeps_what_was_on_the_clipboard_is_not_taken_for_the_window_in_focus() {
+    let stage = Stage::set();
+    let own = std::process::Command::new("sh")
+        .args(["-c", "printf kept | xclip -display \"$0\" -selection clipboard -i", &stage.display])
+        .stdout(std::process::Stdio::null())
+        .status();
+    assert!(own.unwrap().success());
+    let clipboard = || stage.act(Action::ClipboardGet);
+    let unchanged = Ok(Outcome::Clipboard { text: Some("kept".into()) });
+    // It owns the clipboard some time after it was started.
+    let owned = async { while clipboard().await != unchanged {} };
+    tokio::time::timeout(PATIENCE, owned).await.unwrap();
+    let kept = collector::begin(&stage.display);
+    // A window that takes nothing is in focus, while somebody else fetches all that is offered.
+    let _witness = Witness::at(&stage.display, (0, 0, 100, 100));
+    let (text, impatient) = ("漢字".to_owned(), stage.impatient());
+    let action = Action::KeyboardType { text, method: Method::Paste, secret: false, delay_ms: 0 };
+    let complaint = "Keyboard input failed: the window in focus did not take the paste";
+    let fetched = async {
+        // It may be too late for what is offered for a moment only.
+        while !kept.try_iter().any(|text| text == "漢字") {
+            let error = impatient.act(action.clone().into()).await.unwrap_err();
+            assert_eq!(error.text, complaint);
+        }
+    };
+    tokio::time::timeout(PATIENCE, fetched).await.unwrap();
+    // To one of us the other is a person.
+    stage.local.hand_back().await.unwrap();
+    assert_eq!(clipboard().await, unchanged);
+    let mut terminal = stage.terminal().await;
+    type_exactly(&stage, &mut terminal, "漢字かな").await;
+    assert_eq!(clipboard().await, unchanged);
+    let read = std::process::Command::new("xclip")
+        .args(["-display", &stage.display, "-selection", "clipboard", "-o"])
+        .output();
+    assert_eq!(String::from_utf8_lossy(&read.unwrap().stdout), "kept");
 }
 
 #[tokio::test]
@@ -131,7 +180,7 @@ async fn keys_are_lent_what_they_lack_where_nobody_pastes() {
     assert_eq!(witness.held(), (vec![], 0));
     let text = "x".to_owned();
     let action = Action::KeyboardType { text, method: Method::Paste, secret: false, delay_ms: 0 };
-    let error = stage.act(action).await.unwrap_err();
+    let error = stage.impatient().act(action.into()).await.unwrap_err();
     let expected = "Keyboard input failed: the window in focus did not take the paste";
     assert_eq!(error.text, expected);
 }

@@ -99,7 +99,7 @@ async fn run(app: &App, Wish { device, request, mut notes }: Wish) -> Response {
     let result = match request {
         Request::Do(order) => {
             let who = Who { session: None, caller: Caller::Owner };
-            let (deed, result) = devices.act(who, &device, *order).await;
+            let (deed, result) = app.host.drive(who, &device, *order).await;
             notes.insert("commandId".to_owned(), deed.command.as_str().into());
             result
         }
@@ -107,7 +107,7 @@ async fn run(app: &App, Wish { device, request, mut notes }: Wish) -> Response {
             Some(desktop) => desktop.cancel(target).await.map(cancelled),
             None => Err(DesktopError::no_client()),
         },
-        Request::HandBack => devices.hand_back(&device).await.map(|()| Outcome::said("Resumed")),
+        Request::HandBack => app.host.hand_back(&device).await.map(|()| Outcome::said("Resumed")),
         Request::Acknowledged { .. } | Request::Nothing => {
             Err(DesktopError::bad(format!("{PREFIX}that is not a command")))
         }

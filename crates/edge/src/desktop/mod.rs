@@ -1,6 +1,7 @@
 //! Desktops that can be seen and driven: those that connect, those who watch, and the owner who commands.
 
 mod arming;
+mod chat;
 mod command;
 mod connect;
 mod connection;
@@ -30,6 +31,7 @@ pub const CONNECT: &str = "/connect";
 pub fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new()
         .routes(routes!(command::command))
+        .routes(routes!(chat::chat))
         .routes(routes!(list::status))
         .routes(routes!(list::list, list::add))
         .routes(routes!(list::rename, list::forget))

@@ -94,9 +94,9 @@ impl Looker {
         let dismissed = crowded.then_some(Farewell { code: 1013, reason: "too many are looking" });
         if !crowded {
             let (touched, touches) = watch::channel(());
-            let watcher = Watcher::new(devices.clone(), device.clone(), seen, touches);
+            let watcher = Watcher::new(devices, device.clone(), seen, touches);
             work.spawn(watcher.run(show));
-            let reach = Reach { devices, device: device.clone(), touched };
+            let reach = Reach { host: app.host.clone(), device: device.clone(), touched };
             work.spawn(reach.run(waiting, answer));
         }
         Self {

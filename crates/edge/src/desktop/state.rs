@@ -212,7 +212,9 @@ async fn past(app: &App, which: &Which, limit: usize) -> Result<DesktopLog, ApiE
 fn kept(entry: Entry, device: Option<&str>) -> Option<DesktopAction> {
     let (number, ts) = (entry.seq.0, entry.at.as_millisecond());
     let Fact::Desktop(fact) = entry.fact else { return None };
-    let DesktopFact::Acted { device: on, kind, arguments, result, code, at, ms, .. } = *fact else {
+    let DesktopFact::Acted { device: on, kind, arguments, result, code, at, ms, caller, .. } =
+        *fact
+    else {
         return None;
     };
     if device.is_some_and(|device| device != on) {
@@ -222,7 +224,7 @@ fn kept(entry: Entry, device: Option<&str>) -> Option<DesktopAction> {
         None => DesktopResult::Success { message: result },
         Some(code) => DesktopResult::Error { error: result, code: code.name() },
     };
-    let (tool, session, caller) = (kind, None, None);
+    let (tool, session, caller) = (kind, None, caller.as_ref().map(viewer::caller));
     Some(DesktopAction { number, device: on, tool, arguments, result, at, ms, ts, session, caller })
 }
 

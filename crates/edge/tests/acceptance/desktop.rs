@@ -61,7 +61,7 @@ pub async fn key(house: &House, name: &str, scope: &str) -> String {
     made["key"].as_str().unwrap().to_owned()
 }
 
-async fn arm(house: &House, device: &str) {
+pub async fn arm(house: &House, device: &str) {
     let all = ["look", "point", "type", "act", "clipboard"];
     let wish = json!({ "device": device, "classes": all });
     let (status, armed) = house.post("/api/desktop/arm", wish).await;
@@ -245,6 +245,15 @@ async fn a_device_that_leaves_is_said_to_have_left() {
     let click = json!({ "type": "mouse_click", "button": "left" });
     let ((), (status, answer)) = tokio::join!(leaving, house.post("/api/command", click));
     assert_eq!((status, &answer["error"]), (502, &json!("Client disconnected")));
+}
+
+#[tokio::test]
+async fn a_device_that_is_connected_is_a_desktop_like_any_other() {
+    let house = House::new([]).await;
+    let key = key(&house, "studio", "device").await;
+    let _device = Device::connected(&house, &key, "studio").await;
+    let desktop = house.host().devices.get("studio").unwrap();
+    testkit::contract::desktop(desktop.as_ref()).await;
 }
 
 #[tokio::test]

@@ -157,6 +157,20 @@ async fn so_many_may_look_at_a_time_and_who_has_left_does_not_count() {
     assert_eq!((u16::from(closed.code), closed.reason.as_str()), (1013, "too many are looking"));
 }
 
+#[tokio::test]
+async fn where_nobody_looks_any_more_nothing_is_looked_at() {
+    let studio = Studio::new().await;
+    let mut looker = Looker::new(&studio.house, "studio").await;
+    looker.frame().await;
+    // One glance is under way, and would be for ever.
+    studio.desktop.darken();
+    timeout(PATIENCE, studio.desktop.looked_at_by(1)).await.unwrap();
+    let looked = studio.desktop.glances();
+    drop(looker);
+    timeout(PATIENCE, studio.desktop.looked_at_by(0)).await.unwrap();
+    assert_eq!(studio.desktop.glances(), looked);
+}
+
 /// Somebody who sees something; it is tried again while one who left still counts.
 async fn seen(house: &House) -> Looker {
     loop {

@@ -14,6 +14,8 @@ mod cabinet_files;
 mod cabinet_web;
 mod common;
 mod desktop;
+mod desktop_chat;
+mod desktop_original;
 mod desktop_screen;
 mod encrypted;
 mod escapes;

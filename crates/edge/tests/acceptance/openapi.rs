@@ -85,6 +85,7 @@ const ROUTES: &[(&str, &str, &[&str])] = &[
     ("post", "/api/mcp/reload", &["200"]),
     ("get", "/api/mcp/servers/{name}/logs", &["200", "404"]),
     ("post", "/api/command", &["200", "400", "403", "409", "413", "429", "502", "503", "504"]),
+    ("post", "/api/chat", &["200", "400", "429", "500"]),
     ("get", "/api/status", &["200"]),
     ("get", "/api/devices", &["200"]),
     ("post", "/api/devices", &["200", "400", "409"]),

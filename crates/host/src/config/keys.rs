@@ -152,6 +152,12 @@ pub const KEYS: &[Key] = &[
         "\"generic\"",
         "What models use apps in windows with: generic (two tools for all) or each (one per command).",
     ),
+    key(
+        "desktop",
+        "deny",
+        "[\"Thunderbird\", \"bank*\"]",
+        "Programs whose windows get no input, by their class, besides those that keep passwords.",
+    ),
     key(PROVIDER, "kind", "\"openai-chat\"", "anthropic, openai-responses, openai-chat or gemini."),
     key(
         PROVIDER,

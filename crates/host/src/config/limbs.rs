@@ -1,4 +1,4 @@
-//! What the configuration says about the tools that reach furthest: the shell, the web, and apps in windows.
+//! What the configuration says about the tools that reach furthest: the shell, the web, apps, and desktops.
 
 use std::{
     collections::BTreeMap,
@@ -51,6 +51,27 @@ pub enum AppTools {
     #[default]
     Generic,
     Each,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Desktop {
+    /// Programs whose windows get no input, besides those that keep passwords.
+    pub deny: Vec<String>,
+}
+
+impl Desktop {
+    pub fn check(&self) -> anyhow::Result<()> {
+        for name in &self.deny {
+            let plain = name.strip_suffix('*').unwrap_or(name);
+            anyhow::ensure!(
+                !plain.trim().is_empty() && !plain.contains('*'),
+                "[desktop] deny: `{name}` is not the name of a program like `Thunderbird`, with a `*` \
+                 at its end for anything"
+            );
+        }
+        Ok(())
+    }
 }
 
 impl Default for Shell {

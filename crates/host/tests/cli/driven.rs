@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead as _, BufReader},
+    os::unix::fs::DirBuilderExt as _,
     process::{Child, Command, Stdio},
 };
 
@@ -71,6 +72,11 @@ impl House {
         (status, message.clone())
     }
 
+    /// What comes of a prompt to the demo, which does what it is told.
+    fn asks(&self, prompt: &str) -> Ran {
+        self.home.run(&["ask", "--model", "demo", "--mode", "full", "--json", prompt])
+    }
+
     fn arm(&self, server: &Server) {
         assert_eq!(self.post(server, "/api/desktop/arm", json!({ "device": "studio" })).0, 200);
     }
@@ -108,6 +114,43 @@ fn a_device_and_its_hub_survive_the_death_of_the_other() {
     assert_eq!(house.moved(&server, 50, 60), (409, json!("Desktop control is not armed")));
     house.arm(&server);
     assert_eq!(house.moved(&server, 50, 60), (200, json!("Moved mouse to (50, 60)")));
+    device.signal(Signal::TERM);
+    assert_eq!(device.wait().code, Some(0));
+}
+
+#[test]
+fn a_command_that_was_under_way_when_its_hub_died_is_said_to_be_interrupted_and_not_repeated() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let key = home.run(&["key"]).out.trim().to_owned();
+    let token = home.run(&["desktop", "add", "studio"]).out.trim().to_owned();
+    let house = House { home, display: Display::open(), key };
+    let mut device = house.connected(&server, &token);
+    let classes = json!(["look", "point", "type", "act"]);
+    let armed = json!({ "device": "studio", "classes": classes });
+    assert_eq!(house.post(&server, "/api/desktop/arm", armed).0, 200);
+    let made = house.post(&server, "/api/sessions", json!({ "model": "demo", "mode": "full" })).1;
+    let session = made["sessionId"].as_str().unwrap();
+    let wish = json!({ "action": "hold_key", "text": "shift", "duration": 60 });
+    let prompt = json!({ "prompt": format!("/tool computer {wish}") });
+    let said = house.post(&server, &format!("/api/sessions/{session}/messages"), prompt);
+    assert_eq!(said.0, 200, "{said:?}");
+    let looks = |server: &Server| {
+        house.post(server, "/api/command", json!({ "type": "get_mouse_position" })).1
+    };
+    while looks(&server)["moving"] != true {}
+    let addr = server.addr.clone();
+    server.process.signal(Signal::KILL);
+    server.process.wait();
+    device.remark("trying again in ");
+    let server = house.home.serve(&["--listen", &addr]);
+    device.remark("this device is called studio there");
+    assert_eq!(looks(&server)["error"], "Desktop control is not armed");
+    let log = || server.ask("GET", &format!("/api/log?session={session}"), &house.key, None).1;
+    while !log().to_string().contains("interrupted") {}
+    house.arm(&server);
+    // Nothing of it is being done, and nothing is done again.
+    assert_eq!(looks(&server)["moving"], Value::Null);
     device.signal(Signal::TERM);
     assert_eq!(device.wait().code, Some(0));
 }
@@ -153,19 +196,12 @@ fn what_cannot_be_driven_or_reached_is_said_in_one_line() {
     }
 }
 
-/// A program that does not outlive its test.
-struct Window(Child);
-
-impl Drop for Window {
-    fn drop(&mut self) {
-        self.0.kill().ok();
-        self.0.wait().ok();
-    }
-}
-
 /// The server on a machine with a display, which may be driven in every way.
 fn at_a_display(arguments: &[&str]) -> (House, Server) {
     let (home, display) = (Home::new(), Display::open());
+    let config = "[shell]\nsandbox = \"never\"\n\n[desktop]\ndeny = [\"Vault*\"]\n";
+    std::fs::DirBuilder::new().mode(0o700).create(home.path("home")).unwrap();
+    home.write_private("config.toml", config);
     let mut command = home.command(&["serve", "--no-open", "--listen", "127.0.0.1:0"]);
     command.args(arguments).env("DISPLAY", &display.name).stderr(Stdio::null());
     let server = Server::begin(command);
@@ -175,31 +211,29 @@ fn at_a_display(arguments: &[&str]) -> (House, Server) {
 }
 
 #[test]
-fn an_agent_types_a_command_into_a_terminal_and_reads_what_came_of_it() {
+fn an_agent_opens_a_terminal_types_a_command_and_reads_what_came_of_it() {
     let (house, server) = at_a_display(&[]);
     let classes = json!(["look", "point", "type", "act", "clipboard"]);
     assert_eq!(house.post(&server, "/api/desktop/arm", json!({ "classes": classes })).0, 200);
-    let terminal = Command::new("xterm")
-        .args(["-display", &house.display.name, "-geometry", "80x20+0+0", "-e", "sh"])
-        .env("DISPLAY", &house.display.name)
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    let _terminal = Window(terminal.unwrap());
+    let xterm = format!("xterm -display {} -geometry 80x20+0+0 -e sh", house.display.name);
+    let wish = json!({ "command": xterm, "background": true, "sandbox": false });
+    let opened = house.asks(&format!("/tool shell {wish}"));
+    assert_eq!(opened.code, Some(0), "{opened:?}");
     let asked = |kind: &str| house.post(&server, "/api/command", json!({ "type": kind })).1;
     while asked("window_list")["windows"].as_array().is_none_or(Vec::is_empty) {}
-    let command = r"printf hall-%s $((6*7)) | xclip -selection clipboard\n";
+    let clipboard = format!("xclip -display {} -selection clipboard", house.display.name);
+    let command = format!(r"printf hall-%s $((6*7)) | {clipboard}\n");
     let prompt = format!(
         "/tool mouse_move {{\"x\": \"200\", \"y\": 150, \"duration\": 0}}\n\
          /tool keyboard_input {{\"text\": \"{command}\"}}"
     );
-    let typed = house.home.run(&["ask", "--model", "demo", "--mode", "full", "--json", &prompt]);
+    let typed = house.asks(&prompt);
     assert_eq!(typed.code, Some(0), "{typed:?}");
     assert!(typed.out.contains("Moved mouse to (200, 150)"), "{typed:?}");
     while asked("clipboard_get")["text"] != "hall-42" {}
     let prompt = "/tool computer {\"action\": \"screenshot\"}\n\
                   /tool computer {\"action\": \"clipboard_get\"}";
-    let read = house.home.run(&["ask", "--model", "demo", "--mode", "full", "--json", prompt]);
+    let read = house.asks(prompt);
     assert_eq!(read.code, Some(0), "{read:?}");
     assert!(read.out.contains("hall-42") && read.out.contains("800x600"), "{read:?}");
 }
@@ -215,4 +249,30 @@ fn a_server_that_is_killed_while_a_key_is_down_leaves_none_down() {
     server.process.wait();
     // Whoever puts things right takes the record of them away in the end.
     while journal.exists() {}
+}
+
+#[test]
+fn what_the_configuration_denies_is_not_typed_into_and_a_message_is_a_turn() {
+    let (house, server) = at_a_display(&["--desktop-arm", "15m"]);
+    let xterm = format!("xterm -display {} -class Vaulted -e cat", house.display.name);
+    let wish = json!({ "command": xterm, "background": true, "sandbox": false });
+    assert_eq!(house.asks(&format!("/tool shell {wish}")).code, Some(0));
+    let windows = || house.post(&server, "/api/command", json!({ "type": "window_list" })).1;
+    let id = loop {
+        if let Some(id) = windows()["windows"][0]["id"].as_u64() {
+            break id;
+        }
+    };
+    let focus = json!({ "type": "window_focus", "id": id });
+    let (status, refused) = house.post(&server, "/api/command", focus);
+    let text = "windows of Vaulted get no input";
+    assert_eq!((status, &refused["error"]), (403, &json!(text)), "{refused}");
+
+    let prompt = "/tool mouse_move {\"x\": \"700\", \"y\": 500, \"duration\": 0}";
+    let (status, answer) = house.post(&server, "/api/chat", json!({ "message": prompt }));
+    let arguments = json!({ "x": "700", "y": 500, "duration": 0 });
+    let result = json!({ "type": "success", "message": "Moved mouse to (700, 500)" });
+    let executed = json!([{ "tool": "mouse_move", "arguments": arguments, "result": result }]);
+    assert_eq!((status, &answer["executedTools"]), (200, &executed), "{answer}");
+    assert_eq!(answer["thinking"], Value::Null);
 }

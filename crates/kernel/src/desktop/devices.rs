@@ -1,29 +1,30 @@
-//! The devices there are, which of them may be driven by whom and for how long, and the one way to drive one.
+//! The devices there are: who comes and goes, who has one in their hands, and what is told of it.
 
+mod acting;
+mod arming;
 mod hands;
 mod pace;
 mod recent;
+mod stay;
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
 };
 
 use jiff::Timestamp;
-use serde_json::Value;
 use tokio::{sync::broadcast, time::Instant};
 
-pub(super) use self::hands::see;
-pub use self::recent::Noted;
+pub use self::{
+    acting::{Deed, Who},
+    arming::{Armed, Arming},
+    recent::Noted,
+    stay::Stay,
+};
+pub(super) use self::{hands::see, recent::MOST};
 use super::{Class, Code, Desktop, DesktopError, Order, Outcome, Pause, Recording, action::Action};
-use crate::{ports::Clock, roster::Roster, toolbox::Caller, update::SessionId};
+use crate::{ports::Clock, roster::Roster, update::SessionId};
 
-/// The longest time for which a device can be armed.
-pub const LONGEST: Duration = Duration::from_hours(8);
 /// How much news a listener may fall behind.
 const BACKLOG: usize = 256;
 
@@ -63,33 +64,6 @@ struct Present {
     free: Option<Instant>,
 }
 
-/// Who drives.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Who {
-    /// None for the owner, who drives from outside any.
-    pub session: Option<SessionId>,
-    pub caller: Caller,
-}
-
-/// Leave to drive a device for a while.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arming {
-    pub device: String,
-    /// The one session that may, or all.
-    pub session: Option<SessionId>,
-    pub classes: Vec<Class>,
-    pub until: Timestamp,
-}
-
-/// How an arming stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Armed {
-    Never,
-    /// It is over since then.
-    Expired(Timestamp),
-    Until(Timestamp, Vec<Class>),
-}
-
 /// Something that happened to a device.
 #[derive(Clone, Debug)]
 pub enum News {
@@ -122,57 +96,6 @@ pub enum News {
         done: usize,
         of: usize,
     },
-}
-
-/// By which right something is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// The person lets somebody.
-    Leave,
-    /// The person does it.
-    Hands,
-}
-
-/// Something that was done, or refused, as everybody may know it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Deed {
-    pub device: String,
-    pub command: String,
-    pub who: Who,
-    pub kind: &'static str,
-    /// Without secrets.
-    pub arguments: BTreeMap<String, Value>,
-    /// Without pictures where something was secret.
-    pub result: Result<Outcome, DesktopError>,
-    pub at: Timestamp,
-    pub ms: u64,
-}
-
-/// A device is there while this is.
-pub struct Stay {
-    devices: Arc<Devices>,
-    device: String,
-    number: u64,
-}
-
-impl Stay {
-    /// Whether no other has taken its name.
-    pub fn is_current(&self) -> bool {
-        let inner = self.devices.inner();
-        inner.present.get(&self.device).is_some_and(|present| present.stay == self.number)
-    }
-}
-
-impl Drop for Stay {
-    fn drop(&mut self) {
-        let mut inner = self.devices.inner();
-        let ours = |present: &Present| present.stay == self.number;
-        if inner.present.get(&self.device).is_some_and(ours) {
-            inner.present.remove(&self.device);
-            drop(inner);
-            self.devices.tell(News::Left { device: self.device.clone() });
-        }
-    }
 }
 
 impl Devices {
@@ -239,59 +162,6 @@ impl Devices {
         }
     }
 
-    /// Lets a session, or everybody, drive a device until a time that is at most
-    /// [`LONGEST`] away. A person's wish alone.
-    pub fn arm(&self, mut arming: Arming) -> Arming {
-        let latest = self.clock.now().checked_add(LONGEST).unwrap_or(Timestamp::MAX);
-        arming.until = arming.until.min(latest);
-        arming.classes.sort_unstable();
-        arming.classes.dedup();
-        let mut inner = self.inner();
-        inner.armings.retain(|old| (&old.device, old.session) != (&arming.device, arming.session));
-        inner.armings.push(arming.clone());
-        drop(inner);
-        self.tell(News::Armed(arming.clone()));
-        arming
-    }
-
-    /// Ends what was allowed to this session, or everything; says whether there was anything.
-    pub fn disarm(&self, device: &str, session: Option<SessionId>) -> bool {
-        let ends = |arming: &Arming| {
-            arming.device == device && (session.is_none() || arming.session == session)
-        };
-        let mut inner = self.inner();
-        let before = inner.armings.len();
-        inner.armings.retain(|arming| !ends(arming));
-        let ended = inner.armings.len() < before;
-        drop(inner);
-        if ended {
-            self.tell(News::Disarmed { device: device.to_owned(), session });
-        }
-        ended
-    }
-
-    /// How far a session may drive a device; for the owner, whether anybody may.
-    pub fn armed(&self, device: &str, session: Option<SessionId>) -> Armed {
-        let now = self.clock.now();
-        let inner = self.inner();
-        let counts = |arming: &&Arming| {
-            arming.device == device
-                && (session.is_none() || arming.session.is_none() || arming.session == session)
-        };
-        let longest = inner.armings.iter().filter(counts).max_by_key(|arming| arming.until);
-        match longest {
-            None => Armed::Never,
-            Some(arming) if arming.until <= now => Armed::Expired(arming.until),
-            Some(arming) => Armed::Until(arming.until, arming.classes.clone()),
-        }
-    }
-
-    /// Everything that holds.
-    pub fn armings(&self) -> Vec<Arming> {
-        let now = self.clock.now();
-        self.inner().armings.iter().filter(|arming| now < arming.until).cloned().collect()
-    }
-
     /// The sessions that drove this device last.
     pub(super) fn drivers(&self, device: &str) -> Vec<SessionId> {
         let inner = self.inner();
@@ -335,12 +205,6 @@ impl Devices {
         Ok(())
     }
 
-    /// A name for an order that none has had before.
-    pub fn number(&self) -> String {
-        let number = self.orders.fetch_add(1, Ordering::Relaxed);
-        format!("cmd_{number}_{}", self.clock.now().as_millisecond())
-    }
-
     /// A person took a device over at the device itself, or gave it back there.
     pub(super) fn noticed(&self, device: &str, paused: Option<Pause>) {
         let device = device.to_owned();
@@ -355,117 +219,6 @@ impl Devices {
         self.news.subscribe()
     }
 
-    /// Does something on a device, if the one who asks may. Everybody drives by this way, and
-    /// everything that comes of it is told.
-    pub async fn act(
-        &self,
-        who: Who,
-        device: &str,
-        order: Order,
-    ) -> (Arc<Deed>, Result<Outcome, DesktopError>) {
-        self.perform(who, device, order, Way::Leave).await
-    }
-
-    async fn perform(
-        &self,
-        who: Who,
-        device: &str,
-        mut order: Order,
-        way: Way,
-    ) -> (Arc<Deed>, Result<Outcome, DesktopError>) {
-        // Whatever it was called by whoever wants it: a name that comes twice would be taken for a repeat.
-        order.id = self.number();
-        let (at, begun) = (self.clock.now(), Instant::now());
-        let (command, action) = (order.id.clone(), order.action.clone());
-        let result = self.attempt(&who, device, order, way).await;
-        let mut told = result.clone();
-        if action.is_secret()
-            && let Ok(Outcome::Done(done)) = &mut told
-        {
-            done.picture = None;
-        }
-        let deed = Arc::new(Deed {
-            device: device.to_owned(),
-            command,
-            who,
-            kind: action.kind(),
-            arguments: action.arguments(),
-            result: told,
-            at,
-            ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
-        });
-        // Every trembling of a hand would drown the rest.
-        if way == Way::Leave || !matches!(action, Action::MouseMove { .. }) {
-            let number = self.remember(&deed);
-            self.tell(News::Acted(Noted { number, deed: deed.clone() }));
-        }
-        (deed, result)
-    }
-
-    async fn attempt(
-        &self,
-        who: &Who,
-        device: &str,
-        order: Order,
-        way: Way,
-    ) -> Result<Outcome, DesktopError> {
-        order.action.check()?;
-        if let Some(after) = &order.after {
-            after.check()?;
-        }
-        let desktop = self.get(device).ok_or_else(DesktopError::no_client)?;
-        match way {
-            Way::Hands => self.in_hands(device)?,
-            Way::Leave if order.action == Action::ReleaseAll => (),
-            Way::Leave => self.may(who, device, &order.action)?,
-        }
-        if order.action.is_input() {
-            if way == Way::Leave {
-                if self.paused(device).is_some() {
-                    return Err(DesktopError::paused());
-                }
-                self.settled(device).await;
-            }
-            self.fits(device, &order.action).await?;
-        }
-        if let Some(session) = who.session {
-            self.inner().last.insert(session, device.to_owned());
-        }
-        let sight = self.witness(device, &order.action).await;
-        let action = order.action.clone();
-        let outcome = desktop.act(order).await?;
-        self.note_step(device, &action, sight, &outcome);
-        Ok(outcome)
-    }
-
-    fn may(&self, who: &Who, device: &str, action: &Action) -> Result<(), DesktopError> {
-        match self.armed(device, who.session) {
-            Armed::Never => Err(not_armed("Desktop control is not armed".into())),
-            Armed::Expired(at) => Err(not_armed(format!("Desktop control expired at {at}"))),
-            Armed::Until(_, classes) => {
-                let missing = action.classes().into_iter().find(|it| !classes.contains(it));
-                let Some(missing) = missing else { return Ok(()) };
-                let error = DesktopError::new(Code::Denied, "Desktop control is not granted");
-                Err(error.expecting([missing.name()]))
-            }
-        }
-    }
-
-    /// Returns when nobody is asked anything on a screen that may show the question: whoever is
-    /// asked about shall not answer.
-    async fn settled(&self, device: &str) {
-        if device != Self::LOCAL {
-            return;
-        }
-        let mut news = self.roster.listen();
-        while self.roster.all().iter().any(|(_, state)| !state.questions.is_empty()) {
-            // Having missed some is reason enough to look again.
-            if let Err(broadcast::error::RecvError::Closed) = news.recv().await {
-                return;
-            }
-        }
-    }
-
     pub(super) fn tell(&self, news: News) {
         // Nobody listening is no error.
         self.news.send(news).ok();
@@ -474,8 +227,4 @@ impl Devices {
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn not_armed(text: String) -> DesktopError {
-    DesktopError::new(Code::NotArmed, text)
 }

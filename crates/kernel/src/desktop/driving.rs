@@ -5,8 +5,7 @@ use std::sync::{Arc, Weak};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{
-    Action, Armed, Arming, Deed, DesktopError, DesktopFact, Devices, Done, News, Order, Outcome,
-    Pause, Point, Who,
+    Action, Armed, Arming, DesktopError, DesktopFact, Devices, Done, News, Outcome, Pause, Point,
 };
 use crate::{
     host::{Host, OpenError},
@@ -156,20 +155,6 @@ impl Host {
         Ok(())
     }
 
-    /// Does something on a device, if the one who asks may, and keeps it on record.
-    pub async fn drive(
-        &self,
-        who: Who,
-        device: &str,
-        order: Order,
-    ) -> (Arc<Deed>, Result<Outcome, DesktopError>) {
-        let (deed, result) = self.devices.act(who, device, order).await;
-        if let Some(session) = deed.who.session {
-            self.note_or_warn(session, deed.fact()).await;
-        }
-        (deed, result)
-    }
-
     /// The sessions that may drive a device now: by leave of their own, or of all and have done so.
     fn concerned(&self, device: &str) -> Vec<SessionId> {
         let armings: Vec<Arming> =
@@ -183,7 +168,7 @@ impl Host {
         sessions
     }
 
-    async fn note_or_warn(&self, session: SessionId, fact: DesktopFact) {
+    pub(super) async fn note_or_warn(&self, session: SessionId, fact: DesktopFact) {
         if let Err(error) = self.note_desktop(session, fact).await {
             tracing::warn!(%session, %error, "cannot keep on record what happened on a desktop");
         }
@@ -230,25 +215,6 @@ async fn follow(host: Weak<Host>, device: String) {
                 None => DesktopFact::HandedBack { device },
             };
             host.note_or_warn(session, fact).await;
-        }
-    }
-}
-
-impl Deed {
-    fn fact(&self) -> DesktopFact {
-        let (result, code) = match &self.result {
-            Ok(outcome) => (outcome.summary(), None),
-            Err(error) => (error.text.clone(), Some(error.code)),
-        };
-        DesktopFact::Acted {
-            device: self.device.clone(),
-            command: self.command.clone(),
-            kind: self.kind.to_owned(),
-            arguments: self.arguments.clone(),
-            result,
-            code,
-            at: self.result.as_ref().ok().and_then(Outcome::at),
-            ms: self.ms,
         }
     }
 }

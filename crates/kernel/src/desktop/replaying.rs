@@ -72,7 +72,7 @@ impl Host {
         let order = Order::from(action);
         let (_, result): (_, Result<Outcome, DesktopError>) = match by {
             By::Leave(who) => self.drive(who.clone(), device, order).await,
-            By::Hands => self.devices.touch(device, order).await,
+            By::Hands => self.touch(device, order).await,
         };
         result.map(drop).map_err(Stopped::Failed)
     }

@@ -1,5 +1,7 @@
 //! What a device makes of the frames of a hub: one thing at a time in their order, looking at once, and an answer to each.
 
+mod ending;
+
 use std::{collections::VecDeque, sync::Arc};
 
 use futures::{
@@ -7,6 +9,7 @@ use futures::{
     future::{self, BoxFuture},
     stream::FuturesUnordered,
 };
+use jiff::Timestamp;
 use kernel::{
     desktop::{Action, Code, Desktop, DesktopError, Order, Outcome, State},
     ports::Clock,
@@ -30,6 +33,8 @@ pub struct Engine {
     desktop: Arc<dyn Desktop>,
     clock: Arc<dyn Clock>,
     leave: Leave,
+    /// When that is over, until everything was let go then.
+    ends: Option<Timestamp>,
     /// Whether the hub has shown that it knows more than the seed.
     extended: bool,
     greeted: bool,
@@ -76,6 +81,7 @@ impl Engine {
             desktop,
             clock,
             leave,
+            ends: leave.until,
             extended: false,
             greeted: false,
             armed: false,
@@ -192,23 +198,6 @@ impl Engine {
         self.answer(waiting.asked(), &Err(DesktopError::queue_full()));
     }
 
-    fn cancel(&mut self, asked: &Asked, target: Option<&str>) {
-        let is_meant = |asked: &Asked| target.is_none_or(|id| asked.id.as_deref() == Some(id));
-        let mut cancelled = Vec::new();
-        cancelled
-            .extend(self.running.take_if(|running| is_meant(&running.asked)).map(|it| it.asked));
-        let (ended, kept) = self.waiting.drain(..).partition(|waiting| is_meant(waiting.asked()));
-        let ended: VecDeque<Waiting> = ended;
-        self.waiting = kept;
-        cancelled.extend(ended.iter().map(|waiting| waiting.asked().clone()));
-        for asked in &cancelled {
-            self.answer(asked, &Err(DesktopError::cancelled()));
-        }
-        let count = cancelled.len();
-        let commands = if count == 1 { "command" } else { "commands" };
-        self.answer(asked, &Ok(Outcome::said(format!("Cancelled {count} {commands}"))));
-    }
-
     /// The next frame for the hub. Dropping this in between loses nothing.
     pub async fn next(&mut self) -> String {
         loop {
@@ -263,7 +252,13 @@ impl Engine {
 
     /// Waits until something has changed, and takes note of it.
     async fn advance(&mut self) {
-        let Self { running, looks, states, .. } = self;
+        let Self { running, looks, states, clock, ends, .. } = self;
+        let ended = async {
+            match *ends {
+                Some(at) => clock.until(at).await,
+                None => future::pending().await,
+            }
+        };
         let done = async {
             match running {
                 Some(running) => (&mut running.work).await,
@@ -292,6 +287,7 @@ impl Engine {
             }
             (asked, result) = looked => self.answer(&asked, &result),
             () = stood => self.stopped(),
+            () = ended => self.expire().await,
         }
     }
 
@@ -301,19 +297,6 @@ impl Engine {
         if self.states.has_changed().unwrap_or(false) {
             self.states.mark_unchanged();
             self.stopped();
-        }
-    }
-
-    /// When the person takes over, nothing that waits is done any more.
-    fn stopped(&mut self) {
-        if self.states.borrow().paused.is_none() {
-            return;
-        }
-        for waiting in std::mem::take(&mut self.waiting) {
-            match waiting {
-                Waiting::Ready(asked, result) => self.answer(&asked, &result),
-                Waiting::Order(asked, _) => self.answer(&asked, &Err(DesktopError::stopped())),
-            }
         }
     }
 
@@ -351,20 +334,6 @@ impl Engine {
             self.memory.keep(id, &reply);
         }
         self.out.push_back(reply);
-    }
-
-    /// The hub is gone: nothing it asked for is done any more, and nothing stays pressed.
-    pub async fn disconnected(&mut self) {
-        self.waiting.clear();
-        self.running = None;
-        self.looks = FuturesUnordered::new();
-        self.out.clear();
-        (self.greeted, self.extended, self.armed) = (false, false, false);
-        self.indicate();
-        (self.name, self.stood) = (None, None);
-        if let Err(error) = self.desktop.act(Action::ReleaseAll.into()).await {
-            tracing::warn!(%error, "cannot release what is held");
-        }
     }
 }
 

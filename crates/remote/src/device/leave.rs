@@ -23,19 +23,23 @@ impl Leave {
             return Ok(());
         }
         match self.until {
-            Some(until) if until <= now => {
-                let text = format!("Desktop control expired at {until}");
-                return Err(DesktopError::new(Code::NotArmed, text));
-            }
-            None if !hub_asks => {
-                return Err(DesktopError::new(Code::NotArmed, "Desktop control is not armed"));
-            }
+            Some(until) if until <= now => return Err(self.refusal()),
+            None if !hub_asks => return Err(self.refusal()),
             Some(_) | None => (),
         }
         if self.view_only && action.is_input() {
             return Err(DesktopError::new(Code::Denied, "Desktop control is not granted"));
         }
         Ok(())
+    }
+
+    /// Why nothing may be done, if nothing may.
+    pub fn refusal(self) -> DesktopError {
+        let text = match self.until {
+            Some(until) => format!("Desktop control expired at {until}"),
+            None => "Desktop control is not armed".to_owned(),
+        };
+        DesktopError::new(Code::NotArmed, text)
     }
 
     /// Whether anything may be done at this moment.

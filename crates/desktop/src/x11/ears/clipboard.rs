@@ -16,8 +16,6 @@ use x11rb::{
 use super::{Ears, Link, lost};
 use crate::stop::Stop;
 
-/// How long a window may take to fetch what is pasted into it.
-const PATIENCE: Duration = Duration::from_millis(500);
 /// How long the owner of the clipboard may take to tell what is on it.
 const READING: Duration = Duration::from_millis(500);
 /// And how long it may take with the whole of something large.
@@ -109,8 +107,14 @@ impl Ears {
     }
 
     /// Whether the program that this window belongs to has fetched what was offered, soon.
-    pub fn taken(&self, offer: u64, by: Window, stop: &Stop) -> Result<bool, DesktopError> {
-        let until = Instant::now() + PATIENCE;
+    pub fn taken(
+        &self,
+        offer: u64,
+        by: Window,
+        patience: Duration,
+        stop: &Stop,
+    ) -> Result<bool, DesktopError> {
+        let until = Instant::now() + patience;
         let mask = !self.link.conn.setup().resource_id_mask;
         self.wait(until, stop, |heard| {
             let theirs = |taker: &Window| taker & mask == by & mask;

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use kernel::desktop::{DesktopError, Devices, Outcome};
+use kernel::{
+    desktop::{DesktopError, Outcome},
+    host::Host,
+};
 use remote::{
     command::Request,
     reply::{self, Envelope},
@@ -14,7 +17,7 @@ use super::Gesture;
 use crate::desktop::command;
 
 pub struct Reach {
-    pub devices: Arc<Devices>,
+    pub host: Arc<Host>,
     pub device: String,
     /// Told whenever something was done, as it may be seen.
     pub touched: watch::Sender<()>,
@@ -38,7 +41,7 @@ impl Reach {
 
     async fn touch(&self, command: Value) -> Result<Outcome, DesktopError> {
         match command::read(command)?.request {
-            Request::Do(order) => self.devices.touch(&self.device, *order).await.1,
+            Request::Do(order) => self.host.touch(&self.device, *order).await.1,
             Request::Cancel { .. }
             | Request::HandBack
             | Request::Acknowledged { .. }

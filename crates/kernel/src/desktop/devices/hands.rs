@@ -1,6 +1,8 @@
 //! What the person does on a device from afar, with their own hands, and what is recorded of it.
 
-use super::{Action, Deed, Desktop, DesktopError, Devices, News, Order, Outcome, Pause, Way, Who};
+use super::{
+    Action, Deed, Desktop, DesktopError, Devices, News, Order, Outcome, Pause, Who, acting::Way,
+};
 use crate::{
     desktop::{Code, Recording, Sight},
     toolbox::Caller,

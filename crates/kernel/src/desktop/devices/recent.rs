@@ -6,7 +6,7 @@ use super::{Deed, Devices};
 use crate::desktop::{Done, Outcome};
 
 /// How many are remembered.
-const MOST: usize = 512;
+pub(in crate::desktop) const MOST: usize = 512;
 
 /// A deed and its place among all of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,13 @@ impl Devices {
         let mut found = inner.recent.iter().rev().filter(is_meant);
         let page = found.by_ref().take(limit).cloned().collect();
         (page, found.next().is_some())
+    }
+
+    /// What is on record from before, oldest first: it comes before all that is done from now on.
+    pub(in crate::desktop) fn recall(&self, deeds: impl IntoIterator<Item = Deed>) {
+        for deed in deeds {
+            self.remember(&Arc::new(deed));
+        }
     }
 
     /// Remembers it, without pictures; those are large, and of a moment.

@@ -274,6 +274,43 @@ async fn a_hub_without_rules_gets_nothing_unless_the_person_said_so() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn when_the_time_given_at_the_machine_is_over_nothing_goes_on_or_stays_pressed() {
+    let desktop = FakeDesktop::default();
+    let clock = Arc::new(ManualClock::default());
+    let until = clock.now() + std::time::Duration::from_mins(15);
+    let leave = Leave { until: Some(until), view_only: false };
+    let engine = Engine::new(Arc::new(desktop.clone()), clock.clone(), leave);
+    let mut device = Device { desktop, engine };
+    device.hear(json!({ "type": "handshake_ack", "protocol": "1.1", "armed": true }));
+    let pressed = json!({ "type": "key_down", "key": "shift", "commandId": "a" });
+    assert_eq!(device.ask(pressed).await["message"], "Pressed shift");
+    assert!(device.desktop.is_lit());
+    device.desktop.hold(true);
+    device.hear(click("b"));
+    device.hear(click("c"));
+    device.hear(json!({ "type": "get_mouse_position", "commandId": "p" }));
+    assert_eq!(device.reply().await["commandId"], "p");
+    clock.advance(std::time::Duration::from_mins(15).try_into().unwrap());
+    let refused = |id| {
+        let text = format!("Desktop control expired at {until}");
+        json!({ "type": "error", "error": text, "code": "not_armed", "commandId": id })
+    };
+    assert_eq!(device.reply().await, refused("b"));
+    assert_eq!(device.reply().await, refused("c"));
+    let stands = device.next().await;
+    assert_eq!((&stands["type"], &stands["armed"]), (&json!("state"), &json!(false)));
+    assert!(!device.desktop.is_lit());
+    let key = kernel::desktop::Chords::parse("shift").unwrap();
+    assert_eq!(
+        (device.desktop.done(), device.desktop.releases()),
+        (vec![Action::KeyDown { key }], 1)
+    );
+    // It is over once, and what comes later is refused like before.
+    assert_eq!(device.ask(click("d")).await, refused("d"));
+    assert_eq!(device.desktop.releases(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn it_shows_when_it_may_be_driven_and_no_longer_than_that() {
     let mut device = Device::extended().await;
     let told = |armed: bool| json!({ "type": "handshake_ack", "protocol": "1.1", "device": "studio", "armed": armed });

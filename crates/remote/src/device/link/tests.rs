@@ -114,6 +114,40 @@ async fn the_first_frame_is_the_handshake_and_the_connection_comes_back_after_a_
 }
 
 #[tokio::test]
+async fn a_ping_is_answered_while_the_pointer_is_on_its_way_and_what_follows_waits_for_it() {
+    let desktop = FakeDesktop::default();
+    let house = House::new(desktop.clone()).await;
+    let mut guest = house.guest().await;
+    guest.next().await;
+    guest.send(json!({ "type": "handshake_ack", "protocol": "1.1", "device": "studio" })).await;
+    desktop.hold(true);
+    guest.send(json!({ "type": "mouse_move", "x": 9, "y": 9, "commandId": "m" })).await;
+    guest.send(json!({ "type": "mouse_click", "button": "left", "commandId": "c" })).await;
+    desktop.begun(1).await;
+    guest.0.send(Message::Ping(b"still there?".to_vec().into())).await.unwrap();
+    guest.send(json!({ "type": "get_mouse_position", "commandId": "p" })).await;
+    let (mut ponged, mut looked) = (false, false);
+    while !(ponged && looked) {
+        match guest.0.next().await.unwrap().unwrap() {
+            Message::Pong(words) => ponged = *words == *b"still there?",
+            Message::Text(text) => {
+                let frame: Value = serde_json::from_str(&text).unwrap();
+                assert!(frame["commandId"] != "m" && frame["commandId"] != "c", "{frame}");
+                looked |= frame["commandId"] == "p";
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(desktop.done(), []);
+    desktop.hold(false);
+    let mut answered = Vec::new();
+    while answered.len() < 2 {
+        answered.extend(guest.next().await["commandId"].as_str().map(str::to_owned));
+    }
+    assert_eq!(answered, ["m", "c"]);
+}
+
+#[tokio::test]
 async fn a_key_that_is_refused_is_not_tried_again() {
     for (status, text) in [
         ("401 Unauthorized", "key refused by "),

@@ -1,0 +1,145 @@
+//! What is done on devices is kept: in the session for which it was done, or in the one kept for what the
+//! person does themselves.
+
+use std::sync::Arc;
+
+use super::{Action, Deed, DesktopError, DesktopFact, Done, Order, Outcome, Who, devices::MOST};
+use crate::{
+    back::Back,
+    host::{Host, OpenError},
+    ports::{Shelf, StoreError},
+    toolbox::Caller,
+    update::{Entry, Fact, SessionId},
+};
+
+/// Where it is written which session that is.
+const OWN: &str = "desktop-session";
+/// What it is called until somebody calls it otherwise.
+const NAME: &str = "Desktop";
+/// How much of its past is looked through for what was done, at most.
+const FAR: usize = 4 * MOST;
+
+impl Host {
+    /// Does something on a device, if the one who asks may, and keeps it on record.
+    pub async fn drive(
+        &self,
+        who: Who,
+        device: &str,
+        order: Order,
+    ) -> (Arc<Deed>, Result<Outcome, DesktopError>) {
+        let (deed, result) = self.devices.act(who, device, order).await;
+        self.keep(&deed).await;
+        (deed, result)
+    }
+
+    /// The person does something with their own hands, and that is on record too; but not every
+    /// trembling of them.
+    pub async fn touch(
+        &self,
+        device: &str,
+        order: Order,
+    ) -> (Arc<Deed>, Result<Outcome, DesktopError>) {
+        let trembles = matches!(order.action, Action::MouseMove { .. });
+        let (deed, result) = self.devices.touch(device, order).await;
+        if !trembles {
+            self.keep(&deed).await;
+        }
+        (deed, result)
+    }
+
+    async fn keep(&self, deed: &Deed) {
+        let session = match deed.who.session {
+            Some(session) => Ok(session),
+            None => self.desktop_session(None).await,
+        };
+        match session {
+            Ok(session) => self.note_or_warn(session, deed.fact()).await,
+            Err(error) => {
+                tracing::warn!(%error, "cannot keep on record what was done on a desktop");
+            }
+        }
+    }
+
+    /// The session in which the person's own deeds are kept, and in which whoever comes by the door
+    /// of the desktop protocol is answered. It is made when it is first needed, and again when
+    /// somebody has removed it.
+    pub async fn desktop_session(&self, model: Option<String>) -> Result<SessionId, OpenError> {
+        let mut own = self.desktop_session.lock().await;
+        if let Some(own) = own.filter(|it| self.roster.get(*it).is_some()) {
+            return Ok(own);
+        }
+        let catalog = &self.ports.catalog;
+        let kept: Option<SessionId> = catalog.load(Shelf::Preferences, OWN).await?;
+        if let Some(kept) = kept.filter(|it| self.roster.get(*it).is_some()) {
+            *own = Some(kept);
+            return Ok(kept);
+        }
+        let model = model.unwrap_or_else(|| self.ports.models.default_id());
+        let id = self.create(&self.ports.workspace, &model, NAME).await?;
+        catalog.save(Shelf::Preferences, OWN, &id).await?;
+        *own = Some(id);
+        Ok(id)
+    }
+
+    /// What the person did themselves before the house was last shut is known again.
+    pub(crate) async fn recall_deeds(&self) -> Result<(), StoreError> {
+        let kept: Option<SessionId> = self.ports.catalog.load(Shelf::Preferences, OWN).await?;
+        let known = kept.and_then(|id| Some((id, self.roster.get(id)?)));
+        let Some((id, state)) = known else { return Ok(()) };
+        let mut back = Back::from(self.ports.log.as_ref(), id, state.last.next());
+        let mut deeds = Vec::new();
+        for _ in 0..FAR {
+            let Some(entry) = back.next().await? else { break };
+            deeds.extend(recalled(entry));
+            if deeds.len() == MOST {
+                break;
+            }
+        }
+        self.devices.recall(deeds.into_iter().rev());
+        Ok(())
+    }
+}
+
+impl Deed {
+    fn fact(&self) -> DesktopFact {
+        let (result, code) = match &self.result {
+            Ok(outcome) => (outcome.summary(), None),
+            Err(error) => (error.text.clone(), Some(error.code)),
+        };
+        DesktopFact::Acted {
+            device: self.device.clone(),
+            command: self.command.clone(),
+            kind: self.kind.to_owned(),
+            arguments: self.arguments.clone(),
+            result,
+            code,
+            at: self.result.as_ref().ok().and_then(Outcome::at),
+            ms: self.ms,
+            caller: Some(self.who.caller.clone()),
+        }
+    }
+}
+
+/// Something that the person did, as far as it was kept.
+fn recalled(entry: Entry) -> Option<Deed> {
+    let Fact::Desktop(fact) = entry.fact else { return None };
+    let DesktopFact::Acted { device, command, kind, arguments, result, code, at, ms, caller } =
+        *fact
+    else {
+        return None;
+    };
+    let caller = caller.filter(|caller| *caller == Caller::Owner)?;
+    Some(Deed {
+        device,
+        command,
+        who: Who { session: None, caller },
+        kind: Action::KINDS.into_iter().find(|known| *known == kind)?,
+        arguments,
+        result: match code {
+            None => Ok(Outcome::Done(Done { message: result, at, ..Done::default() })),
+            Some(code) => Err(DesktopError::new(code, result)),
+        },
+        at: entry.at,
+        ms,
+    })
+}
