@@ -46,6 +46,10 @@ impl Model for Demo {
         true
     }
 
+    fn sees(&self) -> Option<bool> {
+        Some(false)
+    }
+
     fn stream(&self, prompt: &Prompt) -> BoxStream<'static, Result<Piece, ModelError>> {
         let scene = Scene::of(prompt);
         let script = script::parse(scene.message);

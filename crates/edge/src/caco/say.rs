@@ -154,6 +154,7 @@ fn of_widget(fact: &WidgetFact) -> Option<Body<'_>> {
 fn permission_completed<'a>(approval_id: Uuid, verdict: &Verdict, by: &'a str) -> Body<'a> {
     let scope = match verdict {
         Verdict::Allowed { scope: Scope::Once } => Some("once"),
+        Verdict::Allowed { scope: Scope::View } => Some("view"),
         Verdict::Allowed { scope: Scope::Session } => Some("session"),
         Verdict::Allowed { scope: Scope::Always } => Some("always"),
         Verdict::Denied { .. }

@@ -16,10 +16,11 @@ use kernel::{
     servers::{AskError, Servers},
     toolbox::{Caller, Companion, Risk, ToolError},
     update::SessionId,
-    views::fact::{Answered, Ending, Remembered, WidgetFact},
+    views::fact::{Answered, Ending, WidgetFact},
 };
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout};
+use uuid::Uuid;
 use widgets::{
     Context, DisplayMode, Link, LogEntry, ModelContext, Ports, Record, Said, Size, ToolCall,
     Trouble, WidgetTool,
@@ -28,7 +29,9 @@ use widgets::{
 use crate::frames::tenant::Speaker;
 
 use super::{
+    keepsake::Keepsake,
     live::Live,
+    mind::Mind,
     scribe::Scribe,
     stage::{Progress, Stage},
     wishes::Wishes,
@@ -48,6 +51,8 @@ pub struct House {
     pub host: Arc<Host>,
     pub servers: Arc<dyn Servers>,
     pub session: SessionId,
+    /// By which the view is known to whoever gives it leave.
+    pub id: Uuid,
     pub server: String,
     /// As its server calls it.
     pub tool: String,
@@ -55,6 +60,9 @@ pub struct House {
     pub number: u64,
     pub live: Arc<Live>,
     pub scribe: Scribe,
+    /// Held while something is told: the next waits its turn.
+    pub mind: tokio::sync::Mutex<Mind>,
+    pub keepsake: Keepsake,
     pub progress: Progress,
     pub wishes: Wishes,
     pub begun: Instant,
@@ -65,7 +73,7 @@ pub struct House {
 
 impl House {
     pub fn caller(&self) -> Caller {
-        Caller::Widget { server: self.server.clone() }
+        Caller::Widget { server: self.server.clone(), view: Some(self.id) }
     }
 
     /// What a tool of the view's own server is called here.
@@ -240,14 +248,7 @@ impl Context for House {
     }
 
     fn remember(&self, context: ModelContext) -> BoxFuture<'_, Result<(), Trouble>> {
-        let ModelContext { version, content, structured } = context;
-        let (server, tool) = (self.server.clone(), self.tool.clone());
-        let call = String::new();
-        let memory = Remembered { call, server, tool, version, content, structured };
-        Box::pin(async move {
-            let noted = self.scribe.note(WidgetFact::Remembered(memory)).await;
-            noted.map_err(Trouble::Other)
-        })
+        Box::pin(self.keep_in_mind(context))
     }
 
     fn open_link(&self, link: Link) -> BoxFuture<'_, Result<(), Trouble>> {
@@ -292,6 +293,10 @@ impl Context for House {
                 }
             })
         })
+    }
+
+    fn keep(&self, state: Value) {
+        self.keepsake.keep(state);
     }
 
     fn log(&self, LogEntry { level, logger, message, data }: LogEntry) {

@@ -67,6 +67,7 @@ impl Servers for Fake {
         let own = vec![
             tool("get-time", Some("ui://clock/time")),
             broken,
+            tool("astray", Some("https://a.example/")),
             tool("silent", None),
             tool("act", None),
         ];
@@ -131,8 +132,11 @@ fn page(tool: &str) -> Result<WidgetPage, NoWidget> {
         html: "<!doctype html><html><head><title>T</title></head><p>time</p>".into(),
         wants: Wants { domains, features: vec![Feature::ClipboardWrite], ..Wants::default() },
     };
-    let broken = NoWidget::WrongMime("text/plain".into());
-    if tool == "get-time" { Ok(page) } else { Err(broken) }
+    match tool {
+        "get-time" => Ok(page),
+        "astray" => Err(NoWidget::BadUri("https://a.example/".into())),
+        _ => Err(NoWidget::WrongMime("text/plain".into())),
+    }
 }
 
 /// A tool of one of those servers.
@@ -162,7 +166,7 @@ impl Tool for Lent {
     fn widget(&self) -> Option<Widget> {
         let tool = self.0.name.clone();
         let read = page(&tool);
-        let shows = ["get-time", "broken"].contains(&&*tool);
+        let shows = ["get-time", "broken", "astray"].contains(&&*tool);
         let page = async move { read }.boxed();
         shows.then(|| Widget { server: self.1.into(), tool, page })
     }
@@ -186,7 +190,7 @@ impl Tool for Lent {
 
 pub fn lend(house: &House) {
     let tools = &house.host().ports.tools;
-    let own = ["get-time", "broken", "silent", "act"].map(|name| Lent::of("clock", name));
+    let own = ["get-time", "broken", "astray", "silent", "act"].map(|name| Lent::of("clock", name));
     tools.offer("clock", own.to_vec());
     tools.offer("other", vec![Lent::of("other", "elsewhere")]);
 }
@@ -203,6 +207,7 @@ pub async fn home_of(fake: Arc<Fake>) -> (House, String, Arc<Fake>) {
         call("c1", "get-time", json!({ "zone": "UTC" })),
         call("c2", "broken", json!({})),
         call("c3", "silent", json!({})),
+        call("c4", "astray", json!({})),
     ];
     let scripts: Vec<Script> = vec![calls, vec![text("noon")]];
     let house = House::serving(World::new(scripts), fake.clone()).await;
@@ -304,6 +309,7 @@ async fn a_widget_is_served_with_the_policy_it_declared_and_nothing_that_is_no_h
     let listed = json!([
         { "tool": "get-time", "server": "clock", "name": "get-time", "uri": "ui://clock/time" },
         { "tool": "broken", "server": "clock", "name": "broken", "uri": "ui://clock/broken" },
+        { "tool": "astray", "server": "clock", "name": "astray", "uri": "https://a.example/" },
     ]);
     assert_eq!(house.get("/api/widgets").await, (200, json!({ "widgets": listed })));
     let (status, ticket) = open(&house, &session, "c1").await;
@@ -392,6 +398,8 @@ async fn what_cannot_be_shown_is_said_by_name() {
     let conflict = |text: &str| (409, error("CONFLICT", text));
     let mime = "wrong-mime: the widget is of type `text/plain`, and text/html;profile=mcp-app was expected";
     assert_eq!(open(&house, &session, "c2").await, conflict(mime));
+    let astray = "bad-uri: the widget is said to be at `https://a.example/`, which does not begin with ui://";
+    assert_eq!(open(&house, &session, "c4").await, conflict(astray));
     let nobody = "there is no call `c9` in this session";
     assert_eq!(open(&house, &session, "c9").await, (404, error("NOT_FOUND", nobody)));
     let wish = json!({ "kind": "widget", "id": "c1" });

@@ -124,6 +124,10 @@ impl Context for World {
         self.wished("sample".into(), json!({ "role": "assistant" }))
     }
 
+    fn keep(&self, state: Value) {
+        self.note(format!("keep {state}"));
+    }
+
     fn log(&self, LogEntry { level, logger, message, data }: LogEntry) {
         let text = |it: Option<String>| it.unwrap_or_default();
         let data = data.map(|data| data.to_string());
@@ -155,6 +159,7 @@ pub fn all() -> Capabilities {
         open_link: true,
         download: true,
         model_context: true,
+        context_images: true,
         message: true,
         widget_tools: true,
         logging: true,
@@ -263,6 +268,7 @@ pub fn setup() -> Setup {
         version: "1".into(),
         surroundings: surroundings(),
         memory: ModelContext::default(),
+        kept: None,
     }
 }
 

@@ -34,6 +34,7 @@ export const widgets = {
   tools: 'Tools that agents can use while it is shown',
   notCallable: 'cannot be called: the widget answers no questions',
   context: (tool: string) => `What the widget of ${tool} tells the model`,
+  picture: (number: number) => `Picture ${number}, which the model sees as well`,
   asked: 'What it asked for',
   outcomes: (method: string, outcome: string, count: number) => `${method}: ${outcome}${count > 1 ? `, ${count} times` : ''}`,
   wants: 'What it wants to use',
