@@ -117,6 +117,8 @@ pub struct Reply {
     pub pictures: Vec<Picture>,
     /// What programs read of it: structured content, a diff.
     pub data: Option<Value>,
+    /// The text says what went wrong, and whoever shows it is told in the data.
+    pub failed: bool,
 }
 
 impl From<String> for Reply {
@@ -435,7 +437,8 @@ impl Toolbox {
         name: &str,
         call: Call,
     ) -> Result<Reply, ToolError> {
-        self.permit(approvals, name, call).await?.run().await
+        let reply = self.permit(approvals, name, call).await?.run().await?;
+        if reply.failed { Err(ToolError::Failed(reply.text)) } else { Ok(reply) }
     }
 
     /// A call that may be made: the caller may use the tool, the arguments are right, and whoever

@@ -347,6 +347,8 @@ export type FrameNote =
 export interface WidgetView {
   /** Word for word what the model is told of it. */
   context?: { version: number; text: string; pictures?: { mimeType: string; url: string }[] };
+  /** How it went; what is said beside `ok` is what was not heeded. */
+  verdict?: { verdict: string; detail: string };
   /** What it lends to agents while it is shown; without `offered` it cannot be called. */
   tools: { name: string; description: string; offered: string | null }[];
   /** What it wants to use of the browser. */

@@ -224,7 +224,7 @@ fn tool_complete<'a>(session: SessionId, seq: Seq, call: &'a str, output: &'a Ou
             let images = images.iter().enumerate().map(picture).collect();
             (Some(ToolResult { content: text, data: data.as_ref(), images }), None)
         }
-        Output::Failed { message } => (None, Some(ToolFailure { message, code: "failure" })),
+        Output::Failed { message, .. } => (None, Some(ToolFailure { message, code: "failure" })),
         Output::Interrupted => {
             let message = "The turn ended before the tool returned.";
             (None, Some(ToolFailure { message, code: "interrupted" }))

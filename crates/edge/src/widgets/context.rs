@@ -64,6 +64,8 @@ pub struct House {
     pub mind: tokio::sync::Mutex<Mind>,
     pub keepsake: Keepsake,
     pub progress: Progress,
+    /// What of the widget's wishes was not heeded, although it works.
+    pub warnings: String,
     pub wishes: Wishes,
     pub begun: Instant,
     pub lines: AtomicUsize,
@@ -323,7 +325,7 @@ impl Context for House {
 
     fn ready(&self) {
         self.progress.reach(Stage::Ready);
-        self.progress.judge(&self.scribe, "ok", "");
+        self.progress.judge(&self.scribe, "ok", &self.warnings);
     }
 
     fn record(&self, record: Record) {
@@ -370,4 +372,19 @@ fn is_small_talk(method: &str) -> bool {
 fn kept(params: Value) -> Value {
     let bytes = params.to_string().len();
     if bytes <= PARAMS { params } else { json!({ "bytes": bytes, "note": "too large to keep" }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_nobody_agrees_to_while_the_view_waits_is_given_up_and_not_done() {
+        let (seconds, began) = (Duration::from_secs(9), Instant::now());
+        let answered = within(Some(seconds), std::future::pending::<()>()).await;
+        let why = "nobody agreed in time, so it was not done";
+        assert_eq!(answered, Err(Trouble::Cancelled(why.into())));
+        assert_eq!(began.elapsed(), seconds);
+        assert_eq!(within(None, std::future::ready(1)).await, Ok(1));
+    }
 }

@@ -7,7 +7,7 @@ use kernel::{
     toolbox::Caller,
     update::{Seq, SessionId},
     views::fact::Remembered,
-    widget::Feature,
+    widget::{Feature, Wants},
 };
 use serde_json::{Map, Value, json};
 use tokio::{task::AbortHandle, time::Instant};
@@ -99,6 +99,7 @@ impl View {
             scribe,
             mind: tokio::sync::Mutex::new(Mind::new(memory.clone())),
             progress: Progress::new(verdict),
+            warnings: warnings(&page.wants),
             wishes: Wishes::default(),
             begun: Instant::now(),
             lines: AtomicUsize::new(0),
@@ -246,12 +247,26 @@ fn recalled(Remembered { version, content, structured, .. }: Remembered) -> Mode
 /// What of its wishes a widget is granted, in the words of the specification.
 fn declared(page: &kernel::widget::WidgetPage) -> Value {
     let Some(domains) = &page.wants.domains else { return json!({}) };
+    let hosts = |named: &[String]| -> Value {
+        named.iter().filter(|it| widgets::is_source(it)).map(String::as_str).collect()
+    };
     json!({
-        "connectDomains": domains.connect,
-        "resourceDomains": domains.resource,
-        "frameDomains": domains.frame,
-        "baseUriDomains": domains.base_uri,
+        "connectDomains": hosts(&domains.connect),
+        "resourceDomains": hosts(&domains.resource),
+        "frameDomains": hosts(&domains.frame),
+        "baseUriDomains": hosts(&domains.base_uri),
     })
+}
+
+/// What is not heeded of what a widget wants.
+fn warnings(wants: &Wants) -> String {
+    let domains = wants.domains.clone().unwrap_or_default();
+    let all = [domains.connect, domains.resource, domains.frame, domains.base_uri].concat();
+    let dropped = all.into_iter().filter(|it| !widgets::is_source(it));
+    let dropped = dropped.map(|it| format!("`{it}` is no host, and was left out of its policy"));
+    let origin = wants.domain.as_ref();
+    let origin = origin.map(|it| format!("the origin `{it}` is not given: widgets have none here"));
+    dropped.chain(origin).collect::<Vec<_>>().join("; ")
 }
 
 /// What the person has allowed of what is wanted.

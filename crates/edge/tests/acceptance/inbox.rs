@@ -144,7 +144,7 @@ async fn what_is_no_answer_is_explained_and_the_question_stays_open() {
         (
             json!({ "decision": "maybe" }),
             "Invalid JSON body: decision: unknown variant `maybe`, expected one of `once`, \
-             `session`, `pattern`, `always`, `deny`, `answer`"
+             `view`, `session`, `pattern`, `always`, `deny`, `answer`"
                 .to_owned(),
         ),
         (json!({ "decision": "pattern" }), "pattern is required".to_owned()),

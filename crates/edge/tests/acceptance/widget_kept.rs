@@ -1,9 +1,15 @@
 //! What is kept of widgets: pictures that they tell the model, what they keep for themselves, and their pages.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use kernel::{ports::Shelf, prompt::Part, update::Attachment};
+use kernel::{
+    ports::Shelf,
+    prompt::Part,
+    update::{Attachment, SessionId},
+    views::pages::Pages,
+    widget::{Wants, WidgetPage},
+};
 use serde_json::{Value, json};
-use testkit::model::text;
+use testkit::model::{call, text};
 
 use crate::{
     common::House,
@@ -38,8 +44,7 @@ async fn a_picture_that_a_widget_tells_is_seen_by_the_model_and_by_the_person() 
     let (mut house, session) = home().await;
     house.world.model.otherwise(vec![text("I see.")]);
     let mut shown = Shown::ready(&house, &session).await;
-    let told =
-        json!({ "content": [{ "type": "text", "text": "a chart" }, picture()], "structuredContent": { "n": 1 } });
+    let told = json!({ "content": [{ "type": "text", "text": "a chart" }, picture()], "structuredContent": { "n": 1 } });
     let update = "ui/update-model-context";
     assert_eq!(shown.ask(1, update, told.clone()).await["result"], json!({}));
     let seen = context(&house, &session).await;
@@ -143,4 +148,24 @@ async fn pages_of_widgets_go_with_the_last_session_that_showed_them() {
     assert_eq!(pages(&house).await, 1);
     assert_eq!(house.delete(&format!("/api/sessions/{session}")).await.0, 200);
     assert_eq!(pages(&house).await, 0);
+}
+
+#[tokio::test]
+async fn a_page_that_is_another_than_before_is_said_to_be() {
+    let (house, session) = home().await;
+    // The server had sent something else in between.
+    let (uri, html) = ("ui://clock/time".into(), "<p>older".into());
+    let older = WidgetPage { uri, html, wants: Wants::default() };
+    let pages = Pages::new(house.host().ports.catalog.clone());
+    pages.keep(SessionId::parse(&session).unwrap(), "clock", &older).await.unwrap();
+    let mut listener = house.listener(&session).await;
+    for (id, changed) in [("d1", true), ("d2", false)] {
+        house.world.model.push(vec![call(id, "get-time", json!({}))]);
+        house.world.model.push(vec![text("noon")]);
+        house.say(&session, "and now?").await;
+        let heard = listener.until_event("widget.shown").await;
+        let data = &heard.last().unwrap()["event"]["data"];
+        assert_eq!((&data["toolCallId"], &data["changed"]), (&json!(id), &json!(changed)));
+        listener.turn().await;
+    }
 }

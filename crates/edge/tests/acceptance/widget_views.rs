@@ -105,7 +105,8 @@ async fn what_a_widget_does_is_on_record_and_what_was_cut_off_is_said_to_be() {
             (&method, &act, &json!("interrupted")),
         ]
     );
-    assert_eq!(known["verdict"], json!({ "verdict": "ok", "detail": "" }));
+    let dropped = "`https://b.com; script-src *` is no host, and was left out of its policy";
+    assert_eq!(known["verdict"], json!({ "verdict": "ok", "detail": dropped }));
 }
 
 #[tokio::test]
@@ -343,6 +344,7 @@ async fn the_page_around_a_widget_says_how_it_is_shown() {
     let greeting = shown.greet().await;
     let sandbox = &greeting["hostCapabilities"]["sandbox"];
     assert_eq!(sandbox["permissions"], json!({ "clipboardWrite": {} }));
+    assert_eq!(sandbox["csp"]["connectDomains"], json!(["https://a.example"]));
     assert_eq!(greeting["hostContext"].get("secret"), None);
     for _ in 0..2 {
         shown.hear().await;

@@ -67,7 +67,10 @@ impl Pages {
     }
 
     /// Finishes what was cut off when sessions were deleted.
-    pub(crate) async fn sweep(&self, is_there: impl Fn(SessionId) -> bool) -> Result<(), StoreError> {
+    pub(crate) async fn sweep(
+        &self,
+        is_there: impl Fn(SessionId) -> bool,
+    ) -> Result<(), StoreError> {
         let holds = self.holds().await?;
         let gone: BTreeSet<SessionId> =
             holds.into_iter().map(|(_, session)| session).filter(|it| !is_there(*it)).collect();

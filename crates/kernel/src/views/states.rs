@@ -42,7 +42,10 @@ impl States {
     }
 
     /// Finishes what was cut off when sessions were deleted.
-    pub(crate) async fn sweep(&self, is_there: impl Fn(SessionId) -> bool) -> Result<(), StoreError> {
+    pub(crate) async fn sweep(
+        &self,
+        is_there: impl Fn(SessionId) -> bool,
+    ) -> Result<(), StoreError> {
         for (name, _) in self.catalog.list(Shelf::Widgets, STATE).await? {
             let of = name.strip_prefix(STATE).and_then(|rest| rest.split_once('/'));
             if of.and_then(|(id, _)| SessionId::parse(id)).is_some_and(|id| !is_there(id)) {

@@ -2,6 +2,7 @@
 
 use kernel::{
     host::Host,
+    inbox::DecideError,
     leave::{Leave, Wish},
     question::{Decision, Scope},
     toolbox::{Caller, Deed, Risk},
@@ -79,6 +80,27 @@ async fn a_yes_for_a_view_that_is_gone_counts_once_and_leaves_nothing_behind() {
     let (host, id) = house(&World::new([])).await;
     let leave = allow_for(&host, id, view("maps", 1), Scope::View).await;
     assert_eq!((leave, host.approvals.all()), (Leave::Once, vec![]));
+}
+
+#[tokio::test]
+async fn what_a_view_gave_up_on_is_asked_no_more_and_a_late_yes_does_nothing() {
+    let (host, id) = house(&World::new([])).await;
+    host.approvals.admit(Uuid::from_u128(1));
+    let question = tokio::select! {
+        _ = host.leave(id, view("maps", 1), wish()) => None,
+        waiting = asked(&host) => Some(waiting.question.id),
+    };
+    until_none_waits(&host).await;
+    let yes = Decision::Allow { scope: Scope::View, pattern: None, lasts: None };
+    let late = host.decide(question.unwrap(), yes, "test").await;
+    assert!(matches!(late, Err(DecideError::Settled)), "{late:?}");
+    assert_eq!(host.approvals.all(), []);
+}
+
+async fn until_none_waits(host: &Host) {
+    while !host.questions().await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
 }
 
 fn page(html: &str) -> WidgetPage {

@@ -189,3 +189,24 @@ async fn the_published_example_is_read_as_it_is() {
     assert_eq!(home.tools(), ["get-time"]);
     home.servers.close().await;
 }
+
+#[tokio::test]
+async fn what_a_published_server_means_for_its_widget_alone_no_agent_sees() {
+    let server = peer("server-debug");
+    let debug = json!({ "command": "node", "args": [server, "--stdio"], "trusted": true });
+    let home = Home::new(json!({ "debug": debug })).await;
+    home.until_ready("debug").await;
+    let names = |caller: &Caller| -> Vec<String> {
+        let specs = home.host.ports.tools.specs(caller);
+        specs.into_iter().map(|spec| spec.name).collect()
+    };
+    let seen = names(&Caller::Model);
+    let of_debug: Vec<_> = seen.iter().filter(|name| name.starts_with("debug-")).collect();
+    assert_eq!(of_debug, ["debug-tool"]);
+    let widget = Caller::widget("debug");
+    assert_eq!(names(&widget), ["debug-log", "debug-refresh", "debug-tool"]);
+    let session = home.session().await;
+    let refused = home.host.call(session, Caller::Model, "debug-refresh", json!({})).await;
+    assert!(matches!(refused, Err(CallError::Tool(ToolError::Refused(_)))), "{refused:?}");
+    home.servers.close().await;
+}

@@ -1,4 +1,6 @@
-//! What a view gives to be kept: pictures for the model, and what it wants to find again.
+//! What a view gives to be kept, and for how long it waits for the person.
+
+use std::{slice, time::Duration};
 
 use serde_json::{Value, json};
 use widgets::Capabilities;
@@ -8,15 +10,16 @@ use super::world::{View, all, error};
 #[tokio::test]
 async fn pictures_for_the_model_are_taken_where_they_are_offered_and_are_weighed_apart() {
     let method = "ui/update-model-context";
-    let picture = |mime: &str, data: Value| json!({ "type": "image", "mimeType": mime, "data": data });
+    let picture =
+        |mime: &str, data: Value| json!({ "type": "image", "mimeType": mime, "data": data });
     let large = json!("A".repeat(300_000));
     let content = |blocks: &[Value]| json!({ "content": blocks });
     let view = View::official().await;
     let one = picture("image/png", large.clone());
-    assert_eq!(view.ask(method, content(&[one.clone()])).await, json!({}));
+    assert_eq!(view.ask(method, content(slice::from_ref(&one))).await, json!({}));
     assert_eq!(view.world.taken().len(), 1);
     // The same once more is nothing new.
-    assert_eq!(view.ask(method, content(&[one.clone()])).await, json!({}));
+    assert_eq!(view.ask(method, content(slice::from_ref(&one))).await, json!({}));
     assert_eq!(view.world.taken(), [""; 0]);
     let text = json!({ "type": "text", "text": "x".repeat(70_000) });
     let refused = view.ask(method, content(&[text, one.clone()])).await;
@@ -34,7 +37,8 @@ async fn pictures_for_the_model_are_taken_where_they_are_offered_and_are_weighed
             "Invalid params for {method}: content.1.{path}: Invalid input: expected {kind}, \
              received {received}"
         );
-        let refused = view.ask(method, content(&[json!({ "type": "text", "text": "t" }), block])).await;
+        let refused =
+            view.ask(method, content(&[json!({ "type": "text", "text": "t" }), block])).await;
         assert_eq!(refused, error(-32602, &wrong));
     }
     assert_eq!(view.world.taken(), [""; 0]);
@@ -67,4 +71,21 @@ async fn what_a_view_of_our_bridge_keeps_is_told_to_it_after_the_next_greeting()
     assert_eq!(greet().await, Some(json!({ "a": 1 })));
     // An official guest is told nothing that it does not know of.
     assert_eq!(view.greet(json!({})).await["hostContext"].get("megaron/widgetState"), None);
+}
+
+#[tokio::test]
+async fn only_a_guest_that_gives_up_by_itself_is_waited_for_no_longer_than_it_waits() {
+    let bridge = json!({ "experimental": { "megaron/bridge": { "version": 1 } } });
+    let seed = json!({ "protocolVersion": "2024-11-05" });
+    let ours = json!({ "protocolVersion": "2024-11-05", "appCapabilities": bridge });
+    let official = json!({
+        "protocolVersion": "2026-01-26", "appInfo": {}, "appCapabilities": {},
+    });
+    let nine = Some(Duration::from_secs(9));
+    for (greeting, patience) in [(seed, nine), (ours, None), (official, None)] {
+        let view = View::new();
+        view.ask("ui/initialize", greeting.clone()).await;
+        view.ask("tools/call", json!({ "name": "t" })).await;
+        assert_eq!(*view.world.patience.lock().unwrap(), patience, "{greeting}");
+    }
 }

@@ -25,6 +25,8 @@ pub struct World {
     pub wishes: Mutex<VecDeque<Trouble>>,
     /// Calls are answered by nobody.
     pub silent: Mutex<bool>,
+    /// For how long the person might have been asked about the last call.
+    pub patience: Mutex<Option<Duration>>,
     pub now: Mutex<Duration>,
     pub tools: Mutex<Vec<WidgetTool>>,
     pub records: Mutex<Vec<Record>>,
@@ -76,10 +78,8 @@ impl Context for World {
 
     fn call_tool(&self, call: ToolCall) -> BoxFuture<'_, Result<Value, Trouble>> {
         let ToolCall { name, arguments, progress, patience } = call;
-        let more = match (progress, patience) {
-            (None, _) => String::new(),
-            (Some(token), _) => format!(" progress {token}"),
-        };
+        *self.patience.lock().unwrap() = patience;
+        let more = progress.map(|token| format!(" progress {token}")).unwrap_or_default();
         self.note(format!("call {name} {}{more}", Value::Object(arguments)));
         if *self.silent.lock().unwrap() {
             return std::future::pending().boxed();

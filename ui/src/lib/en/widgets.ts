@@ -37,6 +37,7 @@ export const widgets = {
   picture: (number: number) => `Picture ${number}, which the model sees as well`,
   asked: 'What it asked for',
   outcomes: (method: string, outcome: string, count: number) => `${method}: ${outcome}${count > 1 ? `, ${count} times` : ''}`,
+  unheeded: 'What it wanted and does not get',
   wants: 'What it wants to use',
   features: {
     camera: 'Camera',
