@@ -194,7 +194,8 @@ fn reply(call: &ToolCall) -> Reply {
         "locations": locations,
         "changes": changes,
     });
-    Reply { text: text(call), pictures: pictures.collect(), data: Some(data) }
+    let (text, pictures) = (text(call), pictures.collect());
+    Reply { text, pictures, data: Some(data), failed: false }
 }
 
 fn picture(content: &ContentBlock) -> Option<Picture> {

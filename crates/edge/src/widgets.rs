@@ -2,8 +2,10 @@
 
 mod context;
 mod follow;
+mod keepsake;
 mod leave;
 pub mod live;
+mod mind;
 mod page;
 pub mod routes;
 mod scribe;
@@ -17,7 +19,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use kernel::{
     servers::ServerTool,
     update::{Fact, Seq, SessionId},
-    views::{self, writing::Written},
+    views::{self, states::States, writing::Written},
 };
 
 use crate::{App, error::ApiError};
@@ -60,7 +62,14 @@ pub async fn open(
     })?;
     let subject = find(app, session, id).await?;
     let page = page::of(app, session, &subject).await?;
-    View::new(app, session, subject, page, around)
+    let kept = match &subject {
+        Subject::Call(view) => {
+            let states = States::new(app.host.ports.catalog.clone());
+            states.get(session, &view.request.id).await?
+        }
+        Subject::Written { .. } => None,
+    };
+    View::new(app, session, subject, (page, kept), around)
 }
 
 async fn find(app: &App, session: SessionId, id: &str) -> Result<Subject, ApiError> {

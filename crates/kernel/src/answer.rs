@@ -99,6 +99,9 @@ pub enum Output {
     },
     Failed {
         message: String,
+        /// What programs read of it, where somebody shows it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        data: Option<Value>,
     },
     /// The turn ended first; whether the tool had done its work is not known.
     Interrupted,
@@ -107,6 +110,10 @@ pub enum Output {
 impl Output {
     pub fn done(text: impl Into<String>) -> Self {
         Self::Done { text: text.into(), images: Vec::new(), data: None }
+    }
+
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), data: None }
     }
 
     pub fn images(&self) -> &[Attachment] {
@@ -120,7 +127,7 @@ impl Output {
     pub fn text(&self) -> &str {
         match self {
             Self::Done { text, .. } => text,
-            Self::Failed { message } => message,
+            Self::Failed { message, .. } => message,
             Self::Interrupted => {
                 "The turn ended before the tool returned. Whether it had its effect is not known: \
                  look before you repeat it."

@@ -1,6 +1,7 @@
 //! What needs a person's yes, and the grants they have given: decided here and nowhere else.
 
 use std::{
+    collections::HashSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -90,7 +91,7 @@ pub struct Grant {
 impl Grant {
     fn holds(&self, call: &Call, schedule: Option<&str>, tool: &str, now: Timestamp) -> bool {
         self.tool == tool
-            && self.caller == call.caller
+            && self.caller.stands_for(&call.caller)
             && self.session.is_none_or(|only| only == call.session.id())
             && self.schedule.as_deref().is_none_or(|only| Some(only) == schedule)
             && self.expires.is_none_or(|end| now < end)
@@ -143,6 +144,8 @@ pub enum Judgement {
 pub struct Approvals {
     rules: Rules,
     grants: Mutex<Vec<Grant>>,
+    /// The views that somebody shows: what they are allowed is never stored, and goes with them.
+    views: Mutex<HashSet<Uuid>>,
     catalog: Arc<dyn Catalog>,
     log: Arc<dyn Log>,
     clock: Arc<dyn Clock>,
@@ -159,7 +162,8 @@ impl Approvals {
     ) -> Result<Self, StoreError> {
         let kept = catalog.list(Shelf::Grants, "").await?;
         let grants = kept.iter().filter_map(|(_, text)| serde_json::from_str(text).ok()).collect();
-        Ok(Self { rules, grants: Mutex::new(grants), catalog, log, clock, roster })
+        let (grants, views) = (Mutex::new(grants), Mutex::default());
+        Ok(Self { rules, grants, views, catalog, log, clock, roster })
     }
 
     /// What a session may do without asking: no more than the one whose agent made it.
@@ -335,6 +339,10 @@ impl Approvals {
 
     /// What an applet was allowed when it was another goes, now that it is asked about anew.
     pub async fn grant(&self, grant: Grant) -> Result<(), StoreError> {
+        if let Some(view) = grant.caller.view() {
+            self.grant_to(view, grant);
+            return Ok(());
+        }
         self.catalog.save(Shelf::Grants, &grant.id.to_string(), &grant).await?;
         self.grants().push(grant.clone());
         self.revoke_all(|old| old.is_outdated(&grant.tool, &grant.caller)).await
@@ -343,6 +351,26 @@ impl Approvals {
     /// Grants something for as long as the server runs: the configuration says so.
     pub fn lend(&self, grant: Grant) {
         self.grants().push(grant);
+    }
+
+    fn grant_to(&self, view: Uuid, grant: Grant) {
+        // Held throughout, or a view that goes just now would leave its leave behind.
+        let views = self.views();
+        if views.contains(&view) {
+            self.grants().push(grant);
+        }
+    }
+
+    /// A view is there from now on, and may be granted something of its own.
+    pub fn admit(&self, view: Uuid) {
+        self.views().insert(view);
+    }
+
+    /// A view is gone, and so is what was granted to it.
+    pub fn dismiss(&self, view: Uuid) {
+        let mut views = self.views();
+        views.remove(&view);
+        self.grants().retain(|grant| grant.caller.view() != Some(view));
     }
 
     /// Takes a grant back; says whether there was one.
@@ -370,6 +398,10 @@ impl Approvals {
             self.revoke(id).await?;
         }
         Ok(())
+    }
+
+    fn views(&self) -> MutexGuard<'_, HashSet<Uuid>> {
+        self.views.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn grants(&self) -> MutexGuard<'_, Vec<Grant>> {

@@ -193,7 +193,7 @@ fn shortened(mut parts: Vec<Part>, room: u64) -> Vec<Part> {
             }
             Part::Pictures { images } => images.clear(),
             Part::Result { output, .. } => {
-                if let Output::Done { text, .. } | Output::Failed { message: text } = output {
+                if let Output::Done { text, .. } | Output::Failed { message: text, .. } = output {
                     cut(text, share);
                 }
             }

@@ -28,6 +28,7 @@ use crate::{
     schedule::Schedules,
     session::{Closed, Receipt, SayError, Session},
     update::{Amendment, Fact, Message, Seq, SessionId, WhenBusy},
+    views::{pages::Pages, states::States},
     windows::{By, Pane, WindowError, Windows, Wish},
 };
 
@@ -160,8 +161,11 @@ impl Host {
     }
 
     /// Opens the sessions that a crash left with something to do: turns to end, messages to answer,
-    /// questions to give up.
+    /// questions to give up. What sessions that are gone have left behind goes.
     pub async fn recover(&self) {
+        if let Err(error) = self.sweep_widgets().await {
+            tracing::warn!(%error, "cannot clear away what is left of widgets");
+        }
         let all = self.roster.all().into_iter();
         let unfinished =
             all.filter(|(_, state)| state.is_unfinished() || !state.questions.is_empty());
@@ -171,6 +175,12 @@ impl Host {
             }
         };
         stream::iter(unfinished).for_each_concurrent(RECOVERING, open).await;
+    }
+
+    async fn sweep_widgets(&self) -> Result<(), StoreError> {
+        let is_there = |id| self.roster.get(id).is_some();
+        Pages::new(self.ports.catalog.clone()).sweep(is_there).await?;
+        States::new(self.ports.catalog.clone()).sweep(is_there).await
     }
 
     /// A new session. The folder and the model are the caller's to check.
@@ -366,6 +376,8 @@ impl Host {
                 devices.forget(id);
                 ports.tools.forget(id);
                 ports.attic.clear(id).await?;
+                Pages::new(ports.catalog.clone()).forget(id).await?;
+                States::new(ports.catalog.clone()).forget(id).await?;
                 ports.catalog.remove(id).await?;
                 roster.remove(id);
                 Ok(())

@@ -111,24 +111,26 @@ impl Host {
     /// of it is one to all that lies there.
     fn grant(&self, session: SessionId, asked: &Question, decision: &Decision) -> Option<Grant> {
         let Decision::Allow { scope, pattern, lasts } = decision else { return None };
-        let session = match scope {
+        let whole = || asked.caller.clone().whole();
+        let (session, caller) = match scope {
             Scope::Once => return None,
-            Scope::Session => Some(session),
-            Scope::Always => None,
+            Scope::View => (Some(session), asked.caller.clone()),
+            Scope::Session => (Some(session), whole()),
+            Scope::Always => (None, whole()),
         };
         let within = match &asked.about {
             About::Leave { deed, .. } => deed.within.as_ref(),
             About::Choice { .. } | About::Form { .. } | About::Visit { .. } => None,
         };
-        let whole = within.map(|folder| format!("{folder}/*"));
+        let all = within.map(|folder| format!("{folder}/*"));
         let now = self.ports.clock.now();
         Some(Grant {
             id: self.ports.clock.id(),
             tool: asked.tool.clone(),
-            caller: asked.caller.clone(),
+            caller,
             session,
             schedule: None,
-            pattern: pattern.clone().or(whole),
+            pattern: pattern.clone().or(all),
             expires: lasts.and_then(|lasts| now.checked_add(lasts).ok()),
             given: now,
         })
@@ -177,6 +179,11 @@ impl Host {
 fn verdict(question: &Question, decision: &Decision) -> Result<Verdict, String> {
     match (&question.about, decision) {
         (_, Decision::Deny { reason }) => Ok(Verdict::Denied { reason: reason.clone() }),
+        (About::Leave { .. }, Decision::Allow { scope: Scope::View, .. })
+            if question.caller.view().is_none() =>
+        {
+            Err("only what a widget asks for can be allowed for its view".to_owned())
+        }
         (About::Leave { deed, .. }, Decision::Allow { scope, pattern, .. }) => {
             let covers = |pattern: &String| {
                 !deed.subjects.is_empty() && deed.subjects.iter().all(|it| fits(pattern, it))

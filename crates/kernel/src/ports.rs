@@ -208,6 +208,11 @@ pub trait Model: Send + Sync {
         false
     }
 
+    /// Whether it sees pictures, as far as that is known.
+    fn sees(&self) -> Option<bool> {
+        None
+    }
+
     /// Dropping the stream stops the request.
     fn stream(&self, prompt: &Prompt) -> BoxStream<'static, Result<Piece, ModelError>>;
 }

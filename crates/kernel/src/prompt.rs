@@ -158,10 +158,10 @@ fn informed(fact: AppFact) -> Option<Part> {
 
 /// What a widget wants to be known, and one that is not there.
 fn of_widget(fact: WidgetFact) -> Option<Part> {
-    let text = match fact {
-        WidgetFact::Remembered(memory) => memory.told(),
+    let (text, images) = match fact {
+        WidgetFact::Remembered(memory) => (memory.told(), memory.pictures),
         WidgetFact::Judged { verdict, detail, told: false, .. } if verdict != "ok" => {
-            not_shown(&verdict, &detail)
+            (not_shown(&verdict, &detail), Vec::new())
         }
         WidgetFact::Judged { .. }
         | WidgetFact::Shown(_)
@@ -169,7 +169,7 @@ fn of_widget(fact: WidgetFact) -> Option<Part> {
         | WidgetFact::Answered(_)
         | WidgetFact::Logged { .. } => return None,
     };
-    Some(Part::User { text, images: Vec::new() })
+    Some(Part::User { text, images })
 }
 
 fn quoted(text: &str) -> String {

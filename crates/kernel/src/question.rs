@@ -70,6 +70,8 @@ pub enum Decision {
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     Once,
+    /// To the view that asked, for as long as that is shown.
+    View,
     /// In this session, until it is revoked.
     Session,
     /// In every session, until it is revoked.

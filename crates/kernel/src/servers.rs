@@ -137,7 +137,7 @@ pub struct ServerTool {
     pub offered: Option<String>,
     pub description: String,
     pub enabled: bool,
-    /// Where the widget is that shows its results.
+    /// Where the widget is that shows its results, as its server says, good or not.
     pub widget: Option<String>,
     pub audience: Audience,
     /// What is wrong with it.

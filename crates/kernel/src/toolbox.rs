@@ -14,6 +14,7 @@ use futures::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use crate::{
     approvals::{Approvals, Mode},
@@ -116,6 +117,8 @@ pub struct Reply {
     pub pictures: Vec<Picture>,
     /// What programs read of it: structured content, a diff.
     pub data: Option<Value>,
+    /// The text says what went wrong, and whoever shows it is told in the data.
+    pub failed: bool,
 }
 
 impl From<String> for Reply {
@@ -178,6 +181,9 @@ pub enum Caller {
     /// A widget sees the tools of the server that sent it, and no others.
     Widget {
         server: String,
+        /// The one view of it that calls; without one, whichever is on show.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        view: Option<Uuid>,
     },
     /// An applet calls no tools; what it may do has its own list.
     Applet {
@@ -196,6 +202,44 @@ pub enum Caller {
     Agent {
         name: String,
     },
+}
+
+impl Caller {
+    /// Any widget of this server.
+    pub fn widget(server: impl Into<String>) -> Self {
+        Self::Widget { server: server.into(), view: None }
+    }
+
+    /// The view that calls, if one does.
+    pub fn view(&self) -> Option<Uuid> {
+        match self {
+            Self::Widget { view, .. } => *view,
+            Self::Model
+            | Self::Owner
+            | Self::Applet { .. }
+            | Self::App { .. }
+            | Self::Client
+            | Self::Agent { .. } => None,
+        }
+    }
+
+    /// The same, whichever view of it calls.
+    #[must_use]
+    pub fn whole(self) -> Self {
+        match self {
+            Self::Widget { server, .. } => Self::widget(server),
+            other => other,
+        }
+    }
+
+    /// Whether leave that was given to this one is leave for another: what a widget may do, all of its
+    /// views may, and what one view may do is its own.
+    pub fn stands_for(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Widget { server, view: None }, Self::Widget { server: of, .. }) => server == of,
+            (one, other) => one == other,
+        }
+    }
 }
 
 /// What a call would do, before it does it.
@@ -393,7 +437,8 @@ impl Toolbox {
         name: &str,
         call: Call,
     ) -> Result<Reply, ToolError> {
-        self.permit(approvals, name, call).await?.run().await
+        let reply = self.permit(approvals, name, call).await?.run().await?;
+        if reply.failed { Err(ToolError::Failed(reply.text)) } else { Ok(reply) }
     }
 
     /// A call that may be made: the caller may use the tool, the arguments are right, and whoever
@@ -477,7 +522,7 @@ fn may_call(caller: &Caller, tool: &dyn Tool) -> bool {
     match caller {
         Caller::Owner => true,
         Caller::Model | Caller::Client | Caller::Agent { .. } => tool.audience().models,
-        Caller::Widget { server } => tool.server() == Some(server) && tool.audience().widgets,
+        Caller::Widget { server, .. } => tool.server() == Some(server) && tool.audience().widgets,
         Caller::Applet { .. } | Caller::App { .. } => false,
     }
 }

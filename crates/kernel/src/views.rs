@@ -3,6 +3,7 @@
 pub mod fact;
 pub mod pages;
 mod showing;
+pub mod states;
 pub mod writing;
 
 use std::collections::HashSet;
@@ -28,7 +29,8 @@ pub struct View {
     pub output: Option<Output>,
     pub shown: Option<Shown>,
     pub verdict: Option<Verdict>,
-    pub memory: Option<Remembered>,
+    /// What the model knows of it, and since when.
+    pub memory: Option<(Seq, Remembered)>,
     /// What it did, oldest first.
     pub acts: Vec<Act>,
     pub lines: Vec<Line>,
@@ -102,7 +104,7 @@ struct Gathered {
     output: Option<Output>,
     shown: Option<Shown>,
     verdict: Option<Verdict>,
-    memory: Option<Remembered>,
+    memory: Option<(Seq, Remembered)>,
     acts: Vec<Act>,
     ended: Vec<Answered>,
     lines: Vec<Line>,
@@ -176,7 +178,7 @@ impl Gathered {
                 self.act(Act { at, method, params, ending, code: ended.and_then(|it| it.code) });
             }
             WidgetFact::Remembered(memory) => {
-                self.memory.get_or_insert(memory);
+                self.memory.get_or_insert((at, memory));
             }
             WidgetFact::Logged { level, text, .. } if self.lines.len() < LINES => {
                 self.lines.push(Line { level, text });

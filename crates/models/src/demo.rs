@@ -46,6 +46,10 @@ impl Model for Demo {
         true
     }
 
+    fn sees(&self) -> Option<bool> {
+        Some(false)
+    }
+
     fn stream(&self, prompt: &Prompt) -> BoxStream<'static, Result<Piece, ModelError>> {
         let scene = Scene::of(prompt);
         let script = script::parse(scene.message);
@@ -218,7 +222,7 @@ fn read(prompt: &Prompt) -> usize {
             let call = |call: &ToolRequest| call.name.len() + call.args.to_string().len();
             text.len() + calls.iter().map(call).sum::<usize>()
         }
-        Part::Result { output: Output::Failed { message }, .. } => message.len(),
+        Part::Result { output: Output::Failed { message, .. }, .. } => message.len(),
         Part::Result { output: Output::Interrupted, .. } | Part::Pictures { .. } => 0,
     };
     prompt.system.len() + prompt.parts.iter().map(part).sum::<usize>()

@@ -41,6 +41,10 @@ impl Model for Remote {
         known.unwrap_or_else(|| price::window(&self.model))
     }
 
+    fn sees(&self) -> Option<bool> {
+        price::vision(&self.model)
+    }
+
     fn is_free(&self) -> bool {
         match self.price() {
             Some(price) => price.is_nothing(),

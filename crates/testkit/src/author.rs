@@ -127,11 +127,8 @@ pub fn every_fact() -> Vec<Fact> {
             partial: true,
         }),
     ];
-    let returned = [
-        ("1", Output::done("ok")),
-        ("2", Output::Failed { message: "no".into() }),
-        ("3", Output::Interrupted),
-    ];
+    let returned =
+        [("1", Output::done("ok")), ("2", Output::failed("no")), ("3", Output::Interrupted)];
     facts.extend(returned.map(|(call, output)| Fact::ToolReturned { call: call.into(), output }));
     facts.push(Fact::Answered(Answer::to(Seq(9))));
     let model = || "m".to_owned();

@@ -76,6 +76,7 @@ pub struct ScriptedModel {
     prompts: Mutex<Vec<Prompt>>,
     window: AtomicU64,
     free: AtomicBool,
+    sees: Mutex<Option<bool>>,
     speaking: Arc<watch::Sender<usize>>,
 }
 
@@ -87,6 +88,7 @@ impl ScriptedModel {
             prompts: Mutex::default(),
             window: AtomicU64::new(1 << 20),
             free: AtomicBool::new(false),
+            sees: Mutex::default(),
             speaking: Arc::default(),
         })
     }
@@ -102,6 +104,11 @@ impl ScriptedModel {
 
     pub fn set_window(&self, tokens: u64) {
         self.window.store(tokens, Ordering::Relaxed);
+    }
+
+    /// Whether it is known to see pictures.
+    pub fn set_sees(&self, sees: Option<bool>) {
+        *lock(&self.sees) = sees;
     }
 
     /// Whether nobody pays for it.
@@ -140,6 +147,10 @@ impl Model for ScriptedModel {
 
     fn is_free(&self) -> bool {
         self.free.load(Ordering::Relaxed)
+    }
+
+    fn sees(&self) -> Option<bool> {
+        *lock(&self.sees)
     }
 
     fn stream(&self, prompt: &Prompt) -> BoxStream<'static, Result<Piece, ModelError>> {

@@ -57,8 +57,8 @@ async fn a_turn_follows_its_script() {
     say(&host, id, "go").await.unwrap();
     let expected = vec![
         Output::done(r#"{"x":1}"#),
-        Output::Failed { message: "no".into() },
-        Output::Failed { message: "Tool 'panic' broke down.".into() },
+        Output::failed("no"),
+        Output::failed("Tool 'panic' broke down."),
     ];
     assert_eq!(ending(&host, id).await, (Outcome::Finished, expected));
     for tool in tools {

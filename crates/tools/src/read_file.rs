@@ -90,7 +90,7 @@ fn show(path: &str, file: BufReader<File>, size: u64, mime: &str) -> io::Result<
     }
     let text = format!("`{path}` is a picture ({mime}, {} bytes)", bytes.len());
     let picture = Picture { mime: mime.to_owned(), bytes };
-    Ok(Reply { text, pictures: vec![picture], data: None })
+    Ok(Reply { text, pictures: vec![picture], ..Reply::default() })
 }
 
 /// Some lines of a file.

@@ -12,7 +12,9 @@ pub struct Limits {
     pub per_minute: usize,
     pub message_bytes: usize,
     pub download_bytes: usize,
+    /// Pictures apart, of which there are so many at most.
     pub context_bytes: usize,
+    pub context_pictures: usize,
     pub tools: usize,
 }
 
@@ -24,6 +26,7 @@ impl Default for Limits {
             message_bytes: 1 << 20,
             download_bytes: 16 << 20,
             context_bytes: 64 << 10,
+            context_pictures: 4,
             tools: 64,
         }
     }

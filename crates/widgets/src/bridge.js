@@ -9,6 +9,7 @@
   var adapter = choose();
   var host = null;
   var next = 0;
+  var unkept = false;
   var waiting = new Map();
   var handlers = new Map();
   var listeners = { context: new Set(), result: new Set(), metadata: new Set() };
@@ -43,6 +44,13 @@
 
   function emit(name, detail, target) {
     (target || window).dispatchEvent(new CustomEvent(name, { detail: detail, bubbles: !!target }));
+  }
+
+  /** The host keeps it where it can; a frame without an origin has no other place. */
+  function keep() {
+    if (adapter !== 'ext-apps') return;
+    if (known.initialized) post({ method: 'ui/notifications/widget-state', params: { state: known.state } });
+    else unkept = true;
   }
 
   /** Whether a message is from the host. Nobody but the parent is, and its origin never changes. */
@@ -264,6 +272,7 @@
     },
     setWidgetState: function (state) {
       known.state = Object.assign({}, known.state, state);
+      keep();
       try {
         localStorage.setItem('frontmcp:widget:' + toolName, JSON.stringify(known.state));
       } catch {
@@ -302,7 +311,10 @@
         known.capabilities = result.hostCapabilities || {};
         known.context = result.hostContext || {};
         known.initialized = true;
+        // What was set meanwhile is newer.
+        known.state = Object.assign({}, known.context['megaron/widgetState'], known.state);
         post({ method: 'ui/notifications/initialized', params: {} });
+        if (unkept) keep();
         emit('bridge:ready', { adapter: adapter });
       },
       function (error) { emit('bridge:error', { error: error }); },

@@ -36,6 +36,8 @@ pub struct Capabilities {
     pub open_link: bool,
     pub download: bool,
     pub model_context: bool,
+    /// Pictures in it reach the model.
+    pub context_images: bool,
     pub message: bool,
     pub widget_tools: bool,
     pub logging: bool,
@@ -76,7 +78,10 @@ impl Capabilities {
 
     fn official(&self) -> Map<String, Value> {
         let spoken = json!({ "text": {}, "image": {} });
-        let remembered = json!({ "text": {}, "structuredContent": {} });
+        let mut remembered = json!({ "text": {}, "structuredContent": {} });
+        if self.context_images {
+            remembered["image"] = json!({});
+        }
         let changing = json!({ "listChanged": true });
         let offered = [
             ("openLinks", self.open_link, json!({})),

@@ -209,6 +209,11 @@ pub trait Context: Send + Sync {
         nobody()
     }
 
+    /// The view wants this to be there for itself when it is shown anew.
+    fn keep(&self, state: Value) {
+        drop(state);
+    }
+
     fn log(&self, entry: LogEntry) {
         drop(entry);
     }

@@ -54,6 +54,8 @@ pub enum Told {
     ToolsChanged,
     Cancelled,
     Progressed,
+    /// What it wants to have kept for itself.
+    Kept,
 }
 
 /// Each method, and whose name it is; nobody's where both use it.
@@ -90,6 +92,7 @@ const NOTIFICATIONS: &[(&str, Told)] = &[
     ("notifications/tools/list_changed", Told::ToolsChanged),
     ("notifications/cancelled", Told::Cancelled),
     ("notifications/progress", Told::Progressed),
+    ("ui/notifications/widget-state", Told::Kept),
 ];
 
 /// What is asked by this name, and in which dialect it is answered if the name says so.

@@ -46,6 +46,8 @@ pub struct Setup {
     pub surroundings: Map<String, Value>,
     /// What the view wanted the model to know before it was shown anew.
     pub memory: ModelContext,
+    /// What it had kept for itself by then.
+    pub kept: Option<Value>,
 }
 
 /// The host of one view.

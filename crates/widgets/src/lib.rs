@@ -32,6 +32,6 @@ pub use dialect::Dialect;
 pub use fault::codes;
 pub use handler::{Handler, Setup};
 pub use heal::heal;
-pub use memory::ModelContext;
-pub use policy::{Declared, Policy, policy};
+pub use memory::{ModelContext, PICTURES};
+pub use policy::{Declared, Policy, is_source, policy};
 pub use tools::{CallError, WidgetTool, offered_name};

@@ -2,6 +2,11 @@
 
 use serde_json::{Map, Value};
 
+use crate::bounds;
+
+/// Kinds of pictures that models see.
+pub const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
 /// What the next turn is told. Each change has another version.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelContext {
@@ -35,6 +40,17 @@ impl ModelContext {
         self.replaced(None, Some(merged))
     }
 
+    /// How many bytes it takes, pictures apart.
+    pub(crate) fn bytes(&self) -> usize {
+        let mut rest = self.clone();
+        for block in rest.content.iter_mut().flatten().filter(|block| is_picture(block)) {
+            if let Some(data) = block.get_mut("data") {
+                *data = Value::Null;
+            }
+        }
+        bounds::bytes(&rest.to_value())
+    }
+
     /// In the words of the protocol.
     pub fn to_value(&self) -> Value {
         let mut value = Map::new();
@@ -42,4 +58,8 @@ impl ModelContext {
         value.extend(self.structured.clone().map(|it| ("structuredContent".to_owned(), it)));
         Value::Object(value)
     }
+}
+
+pub(crate) fn is_picture(block: &Value) -> bool {
+    block.get("type").is_some_and(|kind| kind == "image")
 }

@@ -8,19 +8,20 @@ use url::Url;
 
 use crate::{
     answer::{no_result, not_done, not_remembered, nothing, plain},
-    bounds,
     capability::DisplayMode,
     context::{Link, Said, Size, ToolCall},
     dialect::{Dialect, OFFICIAL_VERSION, Op, SEED_VERSION, greeted},
-    fault::{Fault, expected},
+    fault::{Fault, codes, expected},
     handler::Handler,
     life::surroundings,
-    memory::ModelContext,
+    memory::{ModelContext, PICTURES, is_picture},
 };
 
 pub type Outcome = Result<Value, Fault>;
 type Params = Map<String, Value>;
 
+/// Under which name a view of our own bridge finds what it had kept.
+const KEPT: &str = "megaron/widgetState";
 impl Handler {
     pub(crate) async fn carry_out(
         &self,
@@ -80,7 +81,9 @@ impl Handler {
         state.modes = said("/availableDisplayModes").and_then(Value::as_array).cloned();
         state.greeted = true;
         state.life.forget_changes();
-        let around = surroundings(state.surroundings.clone(), dialect);
+        let mut around = surroundings(state.surroundings.clone(), dialect);
+        let kept = state.kept.clone().filter(|_| state.bridge);
+        around.extend(kept.map(|kept| (KEPT.to_owned(), kept)));
         drop(state);
         self.wake();
         Ok(json!({
@@ -121,6 +124,7 @@ impl Handler {
             Some(Value::Array(content)) => Some(content),
             other => return Err(expected(method, "content", "array", other.as_ref())),
         };
+        self.check_pictures(method, content.as_deref().unwrap_or_default())?;
         let structured = match params.remove("structuredContent") {
             None => None,
             Some(value @ Value::Object(_)) => Some(value),
@@ -130,11 +134,33 @@ impl Handler {
         self.keep(Dialect::Official, next).await
     }
 
+    fn check_pictures(&self, method: &str, content: &[Value]) -> Result<(), Fault> {
+        let blocks = content.iter().enumerate();
+        let pictures: Vec<_> = blocks.filter(|(_, block)| is_picture(block)).collect();
+        if !pictures.is_empty() && !self.setup.capabilities.context_images {
+            let why = "Invalid content format: the model of this session takes no images";
+            return Err(Fault::new(codes::REFUSED, why));
+        }
+        for (index, block) in &pictures {
+            let (mime, data) = (block.get("mimeType"), block.get("data"));
+            let known = mime.and_then(Value::as_str).is_some_and(|mime| PICTURES.contains(&mime));
+            if !known {
+                let kinds = PICTURES.join(" or ");
+                return Err(expected(method, &format!("content.{index}.mimeType"), &kinds, mime));
+            }
+            if !data.is_some_and(Value::is_string) {
+                return Err(expected(method, &format!("content.{index}.data"), "string", data));
+            }
+        }
+        let most = self.setup.limits.context_pictures;
+        if pictures.len() > most { Err(Fault::limit("contextPictures", most)) } else { Ok(()) }
+    }
+
     /// Keeps what the model is to know, unless that is nothing new or too much.
     async fn keep(&self, style: Dialect, next: Option<ModelContext>) -> Outcome {
         let Some(next) = next else { return Ok(nothing()) };
         let most = self.setup.limits.context_bytes;
-        if bounds::bytes(&next.to_value()) > most {
+        if next.bytes() > most {
             return Err(Fault::limit("contextBytes", most));
         }
         let before = std::mem::replace(&mut self.state().memory, next.clone());

@@ -47,8 +47,9 @@ fn listed(sources: &[String]) -> String {
     good.fold(String::new(), |list, source| list + " " + source)
 }
 
-/// Whatever could begin another directive, or stands for more than hosts, is none.
-fn is_source(text: &str) -> bool {
+/// Whether it names a host. Whatever could begin another directive, or stands for more than hosts,
+/// does not.
+pub fn is_source(text: &str) -> bool {
     let schemes = ["https://", "http://", "wss://", "ws://"];
     let place = schemes.iter().find_map(|scheme| text.strip_prefix(scheme)).unwrap_or(text);
     let host = place.split(['/', ':']).next().unwrap_or_default();

@@ -1,4 +1,5 @@
 // The windows of the session on show: which there are, how they lie, and what can be opened.
+import { SvelteSet } from 'svelte/reactivity';
 import * as api from '../lib/api';
 import { appletIn, type AppletPlace } from '../applets/address';
 import type { FrameOffer, FrameTicket } from '../lib/wire';
@@ -25,6 +26,8 @@ export class Frames {
   readonly shows = new Shows();
   /** The call whose widget covers everything, and makes room for what the person is asked. */
   large = $state('');
+  /** The calls whose widgets are shown over the page, large or in a corner. */
+  readonly kept = new SvelteSet<string>();
   private known = $derived(this.layout.panes.filter((it) => it.kind !== 'window' || this.desk.windows.has(it.id)));
   beside = $derived(this.known.filter((it) => it.place === 'beside'));
   /** Those within the conversation. */

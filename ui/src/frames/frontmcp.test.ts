@@ -8,6 +8,8 @@ interface Bridge {
   adapterId: string;
   callTool(name: string, args: object): Promise<unknown>;
   getStructuredContent(): unknown;
+  getWidgetState(): unknown;
+  setWidgetState(state: object): void;
   registerTool(name: string, description: string, schema: object, handler?: (args: object) => unknown): Promise<void>;
 }
 
@@ -29,9 +31,9 @@ function frame(trustedOrigins: string[] = [], adapters = ['ext-apps', 'openai', 
     return posted[count - 1]!;
   };
   const hostCapabilities = { serverTools: {}, widgetTools: true };
-  const greet = async () => {
+  const greet = async (hostContext = {}) => {
     await said(1);
-    hear({ id: 1, result: { hostCapabilities, hostContext: {} } });
+    hear({ id: 1, result: { hostCapabilities, hostContext } });
     await vi.waitFor(() => expect(world.FrontMcpBridge.initialized).toBe(true));
   };
   return { world, hear, said, greet, posted, bridge: () => world.FrontMcpBridge };
@@ -80,6 +82,17 @@ test('tools of the host are called, and its own are answered for', async () => {
   expect((await said(5)).message).toMatchObject({ id: 'h', result: { content, structuredContent: { n: 7 } } });
   hear({ id: 'i', method: 'tools/call', params: { name: 'none' } });
   expect((await said(6)).message).toMatchObject({ id: 'i', error: { code: -32601 } });
+});
+
+test('what a widget keeps is kept by its host, and is there after the next greeting', async () => {
+  const { said, greet, bridge } = frame();
+  bridge().setWidgetState({ tab: 2 });
+  await greet({ 'megaron/widgetState': { tab: 1, open: true } });
+  const state = { tab: 2, open: true };
+  expect(bridge().getWidgetState()).toEqual(state);
+  expect((await said(3)).message).toMatchObject({ method: 'ui/notifications/widget-state', params: { state } });
+  bridge().setWidgetState({ open: false });
+  expect((await said(4)).message).toMatchObject({ params: { state: { tab: 2, open: false } } });
 });
 
 test('a widget that brings a bridge of its own is left with it', async () => {

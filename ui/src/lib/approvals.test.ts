@@ -11,6 +11,7 @@ test('leave that lasts says how far it reaches and how long it holds', () => {
     decision: 'always',
     expiresInSeconds: 5400,
   });
+  expect(lasting({ ...wish, reach: 'view', length: 'hour' }, now)).toEqual({ decision: 'view' });
   expect(lasting({ ...wish, reach: 'pattern' }, now)).toEqual({
     decision: 'pattern',
     pattern: 'git *',
@@ -65,6 +66,7 @@ test('what came of a question says who answered', () => {
     outcome({ ...about, verdict: 'allowed', scope: 'once' }),
     outcome({ ...about, verdict: 'allowed', scope: 'session', by: 'the terminal' }),
     outcome({ ...about, verdict: 'allowed', scope: 'always', by: 'the owner' }),
+    outcome({ ...about, verdict: 'allowed', scope: 'view' }),
     outcome({ ...about, verdict: 'denied', by: '' }),
     outcome({ ...about, verdict: 'answered' }),
     outcome({ ...about, verdict: 'expired' }),
@@ -73,6 +75,7 @@ test('what came of a question says who answered', () => {
     'Allowed once in the page',
     'Allowed for this session in the terminal',
     'Always allowed by the owner',
+    'Allowed while the widget is shown in the page',
     'Denied elsewhere',
     'Answered in the page',
     'Nobody answered in time, so it was refused',
@@ -83,6 +86,9 @@ test('what came of a question says who answered', () => {
 test('a grant tells its terms', () => {
   const grant = { id: 'g', tool: 'write_file', caller: 'model', grantedAt: now.toISOString() };
   expect(terms(grant, '', now)).toBe('for the agent, in every session, without end');
+  expect(terms({ ...grant, caller: 'widget:maps', sessionId: 's', forView: true }, 'Guests', now)).toBe(
+    'for the widget maps, in “Guests”, while it is shown',
+  );
   const expiresAt = new Date(2026, 4, 5, 23, 5).toISOString();
   expect(terms({ ...grant, sessionId: 's', expiresAt }, 'Guests', now)).toBe('for the agent, in “Guests”, until 23:05');
 });

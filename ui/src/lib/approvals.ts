@@ -3,14 +3,14 @@ import { HERE } from './api';
 import type { Completed, Grant, Mode, Ruling } from './wire';
 import { words } from './words';
 
-export type Reach = 'session' | 'pattern' | 'always';
+export type Reach = 'view' | 'session' | 'pattern' | 'always';
 export type Length = 'hour' | 'today' | 'endless';
 
 export interface Lasting {
   reach: Reach;
   pattern: string;
   /** Where a pattern holds. */
-  scope: 'session' | 'always';
+  scope: 'view' | 'session' | 'always';
   length: Length;
 }
 
@@ -28,6 +28,8 @@ export function modeName(mode: Mode): string {
 export function lasting({ reach, pattern, scope, length }: Lasting, now: Date): Ruling {
   const expires = seconds(length, now);
   const end = expires === undefined ? {} : { expiresInSeconds: expires };
+  // It ends by itself, and nobody has to say when.
+  if (reach === 'view') return { decision: 'view' };
   if (reach === 'pattern') return { decision: 'pattern', pattern: pattern.trim(), scope, ...end };
   return { decision: reach, ...end };
 }
@@ -72,17 +74,18 @@ export function where(by: string): string {
 }
 
 /** How far a grant reaches and how long it holds, beside its tool and its pattern. */
-export function terms({ caller, sessionId, scheduleSlug, expiresAt }: Grant, sessionName: string, now: Date): string {
+export function terms({ caller, forView, sessionId, scheduleSlug, expiresAt }: Grant, sessionName: string, now: Date): string {
   const text = words.approvals.terms;
   const somewhere = sessionId ? text.inSession(sessionName) : text.inAll;
   const place = scheduleSlug ? words.schedules.inRuns(scheduleSlug) : somewhere;
+  if (forView) return text.whole(asker(caller), place, text.whileShown);
   return text.whole(asker(caller), place, expiresAt ? text.until(moment(new Date(expiresAt), now)) : text.endless);
 }
 
 function settled(verdict: Completed['verdict'], scope: Completed['scope']): string {
   const text = words.approvals.outcome;
   if (verdict === 'denied' || verdict === 'answered') return text[verdict];
-  return scope === 'session' || scope === 'always' ? text[scope] : text.once;
+  return scope ? text[scope] : text.once;
 }
 
 function seconds(length: Length, now: Date): number | undefined {

@@ -114,6 +114,7 @@ describe('a turn', () => {
     expect(spoken({ source: 'applet', appletSlug: 'map' })).toEqual(['applet', 'map']);
     expect(spoken({ source: 'agent', fromSession: 'S2' })).toEqual(['agent', '']);
     expect(spoken({ source: 'app', appId: 'board' })).toEqual(['app', 'board']);
+    expect(spoken({ source: 'widget', server: 'maps', tool: 'show' })).toEqual(['widget', 'maps']);
     expect(spoken({ source: 'something new' })).toEqual(['user', '']);
   });
 

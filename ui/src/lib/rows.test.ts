@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { empty, fold } from './conversation';
 import { opened, unwritten, type Gap, type Past } from './history';
-import { between, FAR, faraway, guessed, missed, NEAR, rowAt, rowsOf, spotOf, tops, type Row } from './rows';
-import { answer, delta, said } from './transcript';
+import { between, FAR, faraway, guessed, isKept, missed, NEAR, rowAt, rowsOf, spotOf, tops, type Row } from './rows';
+import { answer, delta, said, toolStart } from './transcript';
 
 const sized = (heights: number[]): Float64Array =>
   tops(
@@ -76,21 +76,34 @@ describe('what is missing', () => {
   });
 });
 
+const none: ReadonlySet<string> = new Set();
+
 test('of many parts the far ones are let go, and the newest never is', () => {
   const chapter = (text: string) => unwritten(fold(empty, [said(text)]))[0]!;
   const past = ['a', 'b', 'c', 'd', 'e'].map(chapter);
   const rows = rowsOf(past);
   const places = tops(rows, () => FAR);
   const near = { top: 0, bottom: 800 };
-  expect(faraway(past, rows, places, near)).toEqual({ chapter: past[2], height: FAR, keys: [rows[2]!.key] });
+  expect(faraway(past, rows, places, near, none)).toEqual({ chapter: past[2], height: FAR, keys: [rows[2]!.key] });
   expect(
     faraway(
       past.slice(2),
       rows.slice(2),
       tops(rows.slice(2), () => FAR),
       near,
+      none,
     ),
   ).toBeUndefined();
+});
+
+test('a part with a widget that is shown over the page stays, however far it is', () => {
+  const chapter = (text: string) => unwritten(fold(empty, [toolStart(text, 'show')]))[0]!;
+  const past = ['a', 'b', 'c', 'd', 'e'].map(chapter);
+  const rows = rowsOf(past);
+  const places = tops(rows, () => FAR);
+  const gone = (kept: string[]) => faraway(past, rows, places, { top: 0, bottom: 800 }, new Set(kept))?.chapter;
+  expect([gone([]), gone(['c']), gone(['c', 'd'])]).toEqual([past[2], past[3], undefined]);
+  expect(rows.map((row) => isKept(row, new Set(['b'])))).toEqual([false, true, false, false, false]);
 });
 
 describe('what is sought', () => {

@@ -136,8 +136,13 @@ function side(top: number, bottom: number, middle: number): Wish['where'] {
   return (middle - top) / (bottom - top);
 }
 
+/** Whether it has a widget that is shown over the page, and goes when the row does. */
+export function isKept(row: Row, kept: ReadonlySet<string>): boolean {
+  return row.kind === 'item' && row.item.kind === 'tool' && kept.has(row.item.id);
+}
+
 /** A chapter that is so far away that it may go, and the height it leaves. */
-export function faraway(past: Past, rows: Row[], tops: Float64Array, sight: Sight) {
+export function faraway(past: Past, rows: Row[], tops: Float64Array, sight: Sight, kept: ReadonlySet<string>) {
   const chapters = past.filter((part) => part.kind === 'chapter').slice(0, -1);
   if (chapters.length <= FEW) return undefined;
   for (const chapter of chapters) {
@@ -145,6 +150,7 @@ export function faraway(past: Past, rows: Row[], tops: Float64Array, sight: Sigh
     const first = rows.findIndex((row) => row.key.startsWith(prefix));
     const last = rows.findLastIndex((row) => row.key.startsWith(prefix));
     const [top, bottom] = first < 0 ? [0, 0] : [tops[first]!, tops[last + 1]!];
+    if (kept.size > 0 && rows.slice(first, last + 1).some((row) => isKept(row, kept))) continue;
     if (first >= 0 && Math.max(top - sight.bottom, sight.top - bottom) > FAR)
       return { chapter, height: bottom - top, keys: rows.slice(first, last + 1).map((row) => row.key) };
   }

@@ -125,6 +125,8 @@ export interface Approval {
   toolCallId?: string;
   title: string;
   caller: string;
+  /** It can be allowed to the widget that asks, for as long as that is shown. */
+  forView?: boolean;
   why?: string;
   risk?: string;
   detail?: Detail;
@@ -146,9 +148,9 @@ export type Detail =
   | { type: 'arguments'; args: unknown };
 
 export type Ruling =
-  | { decision: 'once' }
+  | { decision: 'once' | 'view' }
   | { decision: 'session' | 'always'; expiresInSeconds?: number }
-  | { decision: 'pattern'; pattern: string; scope: 'session' | 'always'; expiresInSeconds?: number }
+  | { decision: 'pattern'; pattern: string; scope: 'view' | 'session' | 'always'; expiresInSeconds?: number }
   | { decision: 'deny'; reason?: string }
   | { decision: 'answer'; answer: unknown };
 
@@ -157,7 +159,7 @@ export type Verdict = 'allowed' | 'denied' | 'answered' | 'expired' | 'withdrawn
 export interface Completed {
   approvalId: string;
   verdict: Verdict;
-  scope?: 'once' | 'session' | 'always';
+  scope?: 'once' | 'view' | 'session' | 'always';
   by: string;
 }
 
@@ -165,6 +167,8 @@ export interface Grant {
   id: string;
   tool: string;
   caller: string;
+  /** For one widget alone, while it is shown. */
+  forView?: boolean;
   sessionId?: string;
   /** In runs of this schedule alone. */
   scheduleSlug?: string;
@@ -342,7 +346,9 @@ export type FrameNote =
 /** What became of the widget of a call. */
 export interface WidgetView {
   /** Word for word what the model is told of it. */
-  context?: { version: number; text: string };
+  context?: { version: number; text: string; pictures?: { mimeType: string; url: string }[] };
+  /** How it went; what is said beside `ok` is what was not heeded. */
+  verdict?: { verdict: string; detail: string };
   /** What it lends to agents while it is shown; without `offered` it cannot be called. */
   tools: { name: string; description: string; offered: string | null }[];
   /** What it wants to use of the browser. */

@@ -78,7 +78,7 @@ fn what_was_changed_is_told_as_a_diff_and_for_programs() {
     let data = json!({ "title": "Edit a", "kind": "edit",
         "locations": [{ "path": "/w/a", "line": 3 }],
         "changes": [{ "path": "/w/a", "diff": diff }] });
-    assert_eq!(*reply, Reply { text: diff.into(), pictures: Vec::new(), data: Some(data) });
+    assert_eq!(*reply, Reply { text: diff.into(), data: Some(data), ..Reply::default() });
 }
 
 #[test]

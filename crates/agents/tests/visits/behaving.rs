@@ -102,7 +102,7 @@ async fn leave_is_asked_of_the_person_and_every_answer_reaches_the_agent() {
     assert_eq!(scene.ended().await, answered("id-allow_once"));
     assert_eq!(scene.ask(four).await, answered("id-allow_once"), "nobody is asked again");
     let outputs: Vec<_> = scene.calls().await.into_iter().map(|(.., output)| output).collect();
-    let failed = Output::Failed { message: "It failed, and did not say why.".into() };
+    let failed = Output::failed("It failed, and did not say why.");
     assert!(matches!(outputs[0], Some(Output::Done { .. })));
     assert_eq!(outputs[1], Some(failed));
 }

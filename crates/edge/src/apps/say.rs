@@ -143,7 +143,7 @@ impl Teller {
                 let Some(tool_name) = self.tools.remove(call) else { return };
                 let (status, message) = match output {
                     Output::Done { .. } => ("complete", None),
-                    Output::Failed { message } => ("error", Some(Cow::Borrowed(&**message))),
+                    Output::Failed { message, .. } => ("error", Some(Cow::Borrowed(&**message))),
                     Output::Interrupted => ("error", Some(Cow::Borrowed("interrupted"))),
                 };
                 let (tool_name, tool_input) = (tool_name.as_str(), None);

@@ -79,13 +79,13 @@ pub async fn list(
 #[schema(as = ApprovalAnswer)]
 pub struct Ruling {
     decision: Choice,
-    /// With `pattern`, which needs it, `session` and `always`: what is allowed beyond this once.
+    /// With `pattern`, which needs it, `view`, `session` and `always`: what is allowed beyond this once.
     /// `*` stands for anything. All that the tool does when absent.
     #[serde(default, deserialize_with = "extract::text")]
     pattern: Option<String>,
     /// With `pattern`: where it holds; in this session when absent.
     scope: Option<Reach>,
-    /// With `pattern`, `session` and `always`: how long it holds; until it is revoked when absent.
+    /// With `pattern`, `view`, `session` and `always`: how long it holds; until it is revoked when absent.
     #[schema(minimum = 1, maximum = 31_536_000)]
     expires_in_seconds: Option<u64>,
     /// With `deny`: why, for the agent.
@@ -101,6 +101,8 @@ pub struct Ruling {
 #[schema(as = ApprovalDecision)]
 enum Choice {
     Once,
+    /// To the widget that asks, for as long as it is shown.
+    View,
     Session,
     Pattern,
     Always,
@@ -112,6 +114,7 @@ enum Choice {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ApprovalScope)]
 enum Reach {
+    View,
     Session,
     Always,
 }
@@ -119,14 +122,11 @@ enum Reach {
 impl Ruling {
     fn read(self) -> Result<Decision, ApiError> {
         let Self { decision, pattern, scope, expires_in_seconds, reason, answer } = self;
-        let lasting = matches!(decision, Choice::Session | Choice::Pattern | Choice::Always);
+        let lasting = !matches!(decision, Choice::Once | Choice::Deny | Choice::Answer);
+        let those = "pattern, view, session and always";
         for (misplaced, field, with) in [
-            (pattern.is_some() && !lasting, "pattern", "pattern, session and always"),
-            (
-                expires_in_seconds.is_some() && !lasting,
-                "expiresInSeconds",
-                "pattern, session and always",
-            ),
+            (pattern.is_some() && !lasting, "pattern", those),
+            (expires_in_seconds.is_some() && !lasting, "expiresInSeconds", those),
             (scope.is_some() && decision != Choice::Pattern, "scope", "pattern"),
             (reason.is_some() && decision != Choice::Deny, "reason", "deny"),
             (answer.is_some() && decision != Choice::Answer, "answer", "answer"),
@@ -150,6 +150,7 @@ impl Ruling {
         Ok(match (decision, scope) {
             (Choice::Once, _) => allow(Scope::Once),
             (Choice::Always, _) | (Choice::Pattern, Some(Reach::Always)) => allow(Scope::Always),
+            (Choice::View, _) | (Choice::Pattern, Some(Reach::View)) => allow(Scope::View),
             (Choice::Session | Choice::Pattern, _) => allow(Scope::Session),
             (Choice::Deny, _) => Decision::Deny { reason },
             (Choice::Answer, _) => Decision::Answer(answer.unwrap_or_default()),

@@ -37,6 +37,9 @@ pub struct Approval<'a> {
     /// `model`, `owner`, `widget:NAME`, `applet:SLUG`, `client` or `agent:NAME`.
     #[schema(example = "model")]
     caller: String,
+    /// It is asked by a widget on show, and can be allowed for as long as that is shown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    for_view: bool,
     #[serde(flatten)]
     about: Shown<'a>,
     #[schema(value_type = String, format = DateTime)]
@@ -134,6 +137,7 @@ impl<'a> Approval<'a> {
             tool_call_id: call.as_deref(),
             title,
             caller: caller_name(caller),
+            for_view: caller.view().is_some(),
             about,
             asked_at: Iso(asked),
             expires_at: expires.map(Iso),
@@ -196,7 +200,7 @@ pub fn caller_name(caller: &Caller) -> String {
     match caller {
         Caller::Model => "model".to_owned(),
         Caller::Owner => "owner".to_owned(),
-        Caller::Widget { server } => format!("widget:{server}"),
+        Caller::Widget { server, .. } => format!("widget:{server}"),
         Caller::Applet { slug, .. } => format!("applet:{slug}"),
         Caller::App { id } => format!("app:{id}"),
         Caller::Client => "client".to_owned(),
@@ -214,7 +218,7 @@ mod tests {
         let question = Question {
             id: Uuid::nil(),
             call: None,
-            caller: Caller::Widget { server: "maps".into() },
+            caller: Caller::widget("maps"),
             tool: "show".into(),
             title: "Showing a map".into(),
             about,

@@ -31,6 +31,9 @@ pub struct Shown {
     /// For calls by such a caller alone.
     #[schema(example = "model")]
     caller: String,
+    /// For one widget alone, while it is shown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    for_view: bool,
     /// In this session alone; in every one when absent.
     #[schema(value_type = Option<String>)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,6 +58,7 @@ impl From<Grant> for Shown {
             id,
             tool,
             caller: caller_name(&caller),
+            for_view: caller.view().is_some(),
             session_id: session,
             schedule_slug: schedule,
             pattern,

@@ -15,7 +15,7 @@ mod messages;
 mod model;
 mod names;
 mod patterns;
-mod pictures;
+pub mod pictures;
 mod preferences;
 mod queue;
 mod say;

@@ -7,7 +7,10 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use kernel::update::{Attachment, Fact, Seq, SessionId};
+use kernel::{
+    update::{Attachment, Fact, Seq, SessionId},
+    views::fact::WidgetFact,
+};
 
 use super::{names::event_id, sessions::known};
 use crate::{
@@ -23,7 +26,7 @@ pub fn url(session: SessionId, seq: Seq, index: usize) -> String {
     format!("/api/sessions/{session}/pictures/{}/{index}", seq.0)
 }
 
-/// A picture of a message or of a tool
+/// A picture of a message, a tool or a widget
 ///
 /// Under the `url` that the event tells. It may be kept for ever; what is no png, jpeg, gif or
 /// webp is not shown.
@@ -72,6 +75,10 @@ async fn find(
     Ok(match entry.map(|entry| entry.fact) {
         Some(Fact::Said { message, .. }) => message.attachments.into_iter().nth(number),
         Some(Fact::ToolReturned { output, .. }) => output.images().get(number).cloned(),
+        Some(Fact::Widget(fact)) => match *fact {
+            WidgetFact::Remembered(memory) => memory.pictures.into_iter().nth(number),
+            _ => None,
+        },
         _ => None,
     })
 }

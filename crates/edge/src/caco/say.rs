@@ -154,6 +154,7 @@ fn of_widget(fact: &WidgetFact) -> Option<Body<'_>> {
 fn permission_completed<'a>(approval_id: Uuid, verdict: &Verdict, by: &'a str) -> Body<'a> {
     let scope = match verdict {
         Verdict::Allowed { scope: Scope::Once } => Some("once"),
+        Verdict::Allowed { scope: Scope::View } => Some("view"),
         Verdict::Allowed { scope: Scope::Session } => Some("session"),
         Verdict::Allowed { scope: Scope::Always } => Some("always"),
         Verdict::Denied { .. }
@@ -223,7 +224,7 @@ fn tool_complete<'a>(session: SessionId, seq: Seq, call: &'a str, output: &'a Ou
             let images = images.iter().enumerate().map(picture).collect();
             (Some(ToolResult { content: text, data: data.as_ref(), images }), None)
         }
-        Output::Failed { message } => (None, Some(ToolFailure { message, code: "failure" })),
+        Output::Failed { message, .. } => (None, Some(ToolFailure { message, code: "failure" })),
         Output::Interrupted => {
             let message = "The turn ended before the tool returned.";
             (None, Some(ToolFailure { message, code: "interrupted" }))

@@ -16,10 +16,11 @@ use kernel::{
     servers::{AskError, Servers},
     toolbox::{Caller, Companion, Risk, ToolError},
     update::SessionId,
-    views::fact::{Answered, Ending, Remembered, WidgetFact},
+    views::fact::{Answered, Ending, WidgetFact},
 };
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout};
+use uuid::Uuid;
 use widgets::{
     Context, DisplayMode, Link, LogEntry, ModelContext, Ports, Record, Said, Size, ToolCall,
     Trouble, WidgetTool,
@@ -28,7 +29,9 @@ use widgets::{
 use crate::frames::tenant::Speaker;
 
 use super::{
+    keepsake::Keepsake,
     live::Live,
+    mind::Mind,
     scribe::Scribe,
     stage::{Progress, Stage},
     wishes::Wishes,
@@ -48,6 +51,8 @@ pub struct House {
     pub host: Arc<Host>,
     pub servers: Arc<dyn Servers>,
     pub session: SessionId,
+    /// By which the view is known to whoever gives it leave.
+    pub id: Uuid,
     pub server: String,
     /// As its server calls it.
     pub tool: String,
@@ -55,7 +60,12 @@ pub struct House {
     pub number: u64,
     pub live: Arc<Live>,
     pub scribe: Scribe,
+    /// Held while something is told: the next waits its turn.
+    pub mind: tokio::sync::Mutex<Mind>,
+    pub keepsake: Keepsake,
     pub progress: Progress,
+    /// What of the widget's wishes was not heeded, although it works.
+    pub warnings: String,
     pub wishes: Wishes,
     pub begun: Instant,
     pub lines: AtomicUsize,
@@ -65,7 +75,7 @@ pub struct House {
 
 impl House {
     pub fn caller(&self) -> Caller {
-        Caller::Widget { server: self.server.clone() }
+        Caller::Widget { server: self.server.clone(), view: Some(self.id) }
     }
 
     /// What a tool of the view's own server is called here.
@@ -240,14 +250,7 @@ impl Context for House {
     }
 
     fn remember(&self, context: ModelContext) -> BoxFuture<'_, Result<(), Trouble>> {
-        let ModelContext { version, content, structured } = context;
-        let (server, tool) = (self.server.clone(), self.tool.clone());
-        let call = String::new();
-        let memory = Remembered { call, server, tool, version, content, structured };
-        Box::pin(async move {
-            let noted = self.scribe.note(WidgetFact::Remembered(memory)).await;
-            noted.map_err(Trouble::Other)
-        })
+        Box::pin(self.keep_in_mind(context))
     }
 
     fn open_link(&self, link: Link) -> BoxFuture<'_, Result<(), Trouble>> {
@@ -294,6 +297,10 @@ impl Context for House {
         })
     }
 
+    fn keep(&self, state: Value) {
+        self.keepsake.keep(state);
+    }
+
     fn log(&self, LogEntry { level, logger, message, data }: LogEntry) {
         if self.lines.fetch_add(1, Ordering::Relaxed) >= LINES {
             return;
@@ -318,7 +325,7 @@ impl Context for House {
 
     fn ready(&self) {
         self.progress.reach(Stage::Ready);
-        self.progress.judge(&self.scribe, "ok", "");
+        self.progress.judge(&self.scribe, "ok", &self.warnings);
     }
 
     fn record(&self, record: Record) {
@@ -365,4 +372,19 @@ fn is_small_talk(method: &str) -> bool {
 fn kept(params: Value) -> Value {
     let bytes = params.to_string().len();
     if bytes <= PARAMS { params } else { json!({ "bytes": bytes, "note": "too large to keep" }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_nobody_agrees_to_while_the_view_waits_is_given_up_and_not_done() {
+        let (seconds, began) = (Duration::from_secs(9), Instant::now());
+        let answered = within(Some(seconds), std::future::pending::<()>()).await;
+        let why = "nobody agreed in time, so it was not done";
+        assert_eq!(answered, Err(Trouble::Cancelled(why.into())));
+        assert_eq!(began.elapsed(), seconds);
+        assert_eq!(within(None, std::future::ready(1)).await, Ok(1));
+    }
 }

@@ -97,15 +97,17 @@ pub fn give(handler: &Handler, request: &ToolRequest) {
 
 /// What came of the call, as it was recorded.
 pub fn finish(handler: &Handler, output: &Output) {
-    let said = |text: &str| json!([{ "type": "text", "text": text }]);
+    let whole = |text: &str, data: &Option<Value>| {
+        let mut result = data.as_ref().and_then(Value::as_object).cloned().unwrap_or_default();
+        result.entry("content").or_insert_with(|| json!([{ "type": "text", "text": text }]));
+        result
+    };
     match output {
-        Output::Done { text, data, .. } => {
-            let mut result = data.as_ref().and_then(Value::as_object).cloned().unwrap_or_default();
-            result.entry("content").or_insert_with(|| said(text));
+        Output::Done { text, data, .. } => handler.finish(Value::Object(whole(text, data))),
+        Output::Failed { message, data } => {
+            let mut result = whole(message, data);
+            result.insert("isError".into(), Value::Bool(true));
             handler.finish(Value::Object(result));
-        }
-        Output::Failed { message } => {
-            handler.finish(json!({ "content": said(message), "isError": true }));
         }
         Output::Interrupted => handler.cancel(Some("the turn ended first".to_owned())),
     }

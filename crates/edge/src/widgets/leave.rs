@@ -140,8 +140,9 @@ fn spoken(content: &[Value]) -> Result<(String, Vec<File>), String> {
         match text("type") {
             Some("text") => texts.push(text("text").unwrap_or_default().to_owned()),
             Some("image") => {
-                let mime = text("mimeType").filter(|mime| mime.starts_with("image/"));
-                let mime = mime.ok_or("a picture needs a mimeType of image/…")?.to_owned();
+                let mime = text("mimeType").filter(|mime| widgets::PICTURES.contains(mime));
+                let kinds = || format!("a picture is {}", widgets::PICTURES.join(" or "));
+                let mime = mime.ok_or_else(kinds)?.to_owned();
                 let data = BASE64_STANDARD.decode(text("data").unwrap_or_default());
                 let bytes = data.map_err(|_| "the data of a picture is not base64".to_owned())?;
                 pictures.push(File { name: String::new(), mime, bytes });

@@ -278,5 +278,5 @@ fn read(result: &Value) -> Result<Reply, String> {
     if result.get("isError") == Some(&Value::Bool(true)) {
         return Err(if text.is_empty() { "the view says that it failed".into() } else { text });
     }
-    Ok(Reply { text, pictures, data: None })
+    Ok(Reply { text, pictures, ..Reply::default() })
 }

@@ -11,8 +11,11 @@ use axum::{
 use kernel::{
     approvals::Grant,
     toolbox::Caller,
-    update::{Seq, SessionId},
-    views::{self, fact::Ending},
+    update::{Attachment, Seq, SessionId},
+    views::{
+        self,
+        fact::{Ending, Remembered},
+    },
     widget::Feature,
 };
 use serde::{Deserialize, Serialize};
@@ -25,6 +28,7 @@ use widgets::Bridge;
 use super::view::{leave_for, spelt};
 use crate::{
     App,
+    caco::pictures,
     error::{ApiError, ErrorBody},
     extract::{Json, Params, SessionPath},
 };
@@ -117,6 +121,31 @@ struct ContextShown {
     version: u64,
     /// Word for word what the model is told.
     text: String,
+    /// What it is shown with that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pictures: Vec<Picture>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WidgetPicture)]
+struct Picture {
+    #[schema(example = "image/png")]
+    mime_type: String,
+    /// Where it can be looked at.
+    url: String,
+}
+
+impl ContextShown {
+    fn new(session: SessionId, at: Seq, memory: Remembered) -> Self {
+        let (version, text) = (memory.version, memory.told());
+        let shown = |(index, it): (usize, Attachment)| Picture {
+            mime_type: it.mime,
+            url: pictures::url(session, at, index),
+        };
+        let pictures = memory.pictures.into_iter().enumerate().map(shown).collect();
+        Self { version, text, pictures }
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -222,7 +251,7 @@ async fn told(app: &App, session: SessionId, view: views::View) -> Result<View, 
         outcome: act.ending.map_or("interrupted", Ending::name),
         code: act.code,
     };
-    let memory = memory.filter(|memory| !memory.is_empty());
+    let memory = memory.filter(|(_, memory)| !memory.is_empty());
     let (server, uri, page, changed) = shown.map_or((None, None, None, false), |it| {
         (Some(it.server), Some(it.uri), Some(it.page), it.changed)
     });
@@ -234,7 +263,7 @@ async fn told(app: &App, session: SessionId, view: views::View) -> Result<View, 
         page,
         changed,
         verdict: verdict.map(|it| Verdict { verdict: it.name, detail: it.detail }),
-        context: memory.map(|it| ContextShown { version: it.version, text: it.told() }),
+        context: memory.map(|(at, it)| ContextShown::new(session, at, it)),
         live: live.is_some(),
         tools,
         features,
@@ -313,7 +342,7 @@ pub async fn allow(
     let grant = Grant {
         id,
         tool: leave_for(found),
-        caller: Caller::Widget { server },
+        caller: Caller::widget(server),
         session: None,
         schedule: None,
         pattern: None,

@@ -28,6 +28,11 @@ impl Scribe {
         self.call.send_replace(Some(call.to_owned()));
     }
 
+    /// The call that the view shows, once it is known.
+    pub fn named(&self) -> watch::Receiver<Option<String>> {
+        self.call.subscribe()
+    }
+
     /// Returns once it is safe.
     pub async fn note(&self, fact: WidgetFact) -> Result<(), String> {
         let gone = || "the call of this view is gone".to_owned();

@@ -88,3 +88,24 @@ impl Progress {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_view_that_comes_no_further_is_found_stuck_where_it_is_and_in_time() {
+        for (reached, found, after) in [
+            (None, Some("no-initialize"), GREETING),
+            (Some(Stage::Greeted), Some("no-initialized"), LISTENING),
+            (Some(Stage::Ready), None, Duration::ZERO),
+        ] {
+            let (progress, began) = (Progress::new(None), tokio::time::Instant::now());
+            if let Some(stage) = reached {
+                progress.reach(stage);
+            }
+            let stuck = progress.stuck().await.map(|(name, _)| name);
+            assert_eq!((stuck, began.elapsed()), (found, after));
+        }
+    }
+}

@@ -7,7 +7,7 @@ use kernel::{
     toolbox::Caller,
     update::{Seq, SessionId},
     views::fact::Remembered,
-    widget::Feature,
+    widget::{Feature, Wants},
 };
 use serde_json::{Map, Value, json};
 use tokio::{task::AbortHandle, time::Instant};
@@ -17,7 +17,9 @@ use super::{
     Around, Subject,
     context::House,
     follow::{Awaited, Follower, finish, give},
+    keepsake::Keepsake,
     lender,
+    mind::Mind,
     page::Found,
     scribe::Scribe,
     site::WidgetSite,
@@ -66,7 +68,7 @@ impl View {
         app: &Arc<App>,
         session: SessionId,
         subject: Subject,
-        found: Found,
+        (found, kept): (Found, Option<Value>),
         around: &Around,
     ) -> Result<Self, ApiError> {
         let Found { server, tool, page } = found;
@@ -75,21 +77,29 @@ impl View {
         let features = granted(app, session, &server, &page.wants.features);
         let (call, verdict, memory) = match &subject {
             Subject::Call(view) => {
-                (Some(view.request.id.clone()), view.verdict.clone(), view.memory.clone())
+                let memory = view.memory.clone().map(|(_, memory)| memory);
+                (Some(view.request.id.clone()), view.verdict.clone(), memory)
             }
             Subject::Written { .. } => (None, None, None),
         };
         let host = &app.host;
+        let id = host.ports.clock.id();
+        host.approvals.admit(id);
+        let scribe = Scribe::new(host.clone(), session, call.clone());
         let house = Arc::new(House {
             host: host.clone(),
             servers: app.servers.clone(),
             session,
+            id,
             server,
             tool,
             number: app.widgets.number(),
             live: app.widgets.clone(),
-            scribe: Scribe::new(host.clone(), session, call.clone()),
+            keepsake: Keepsake::new(host.ports.catalog.clone(), session, scribe.named()),
+            scribe,
+            mind: tokio::sync::Mutex::new(Mind::new(memory.clone())),
             progress: Progress::new(verdict),
+            warnings: warnings(&page.wants),
             wishes: Wishes::default(),
             begun: Instant::now(),
             lines: AtomicUsize::new(0),
@@ -104,6 +114,7 @@ impl View {
                 open_link: true,
                 download: true,
                 model_context: true,
+                context_images: sees(app, session),
                 message: true,
                 widget_tools: true,
                 logging: true,
@@ -114,6 +125,7 @@ impl View {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             surroundings,
             memory: memory.map(recalled).unwrap_or_default(),
+            kept,
             ..Setup::default()
         };
         let handler = Arc::new(Handler::new(house.clone(), setup));
@@ -220,6 +232,14 @@ async fn watch_tools(house: &House, handler: &Handler) {
     }
 }
 
+/// Whether pictures reach whoever answers in a session. What is not known is tried, as it is with
+/// the person's own.
+fn sees(app: &App, session: SessionId) -> bool {
+    let ports = &app.host.ports;
+    let model = app.host.roster.get(session).and_then(|state| ports.models.find(&state.model));
+    model.is_some_and(|model| model.sees() != Some(false))
+}
+
 fn recalled(Remembered { version, content, structured, .. }: Remembered) -> ModelContext {
     ModelContext { version, content, structured }
 }
@@ -227,18 +247,32 @@ fn recalled(Remembered { version, content, structured, .. }: Remembered) -> Mode
 /// What of its wishes a widget is granted, in the words of the specification.
 fn declared(page: &kernel::widget::WidgetPage) -> Value {
     let Some(domains) = &page.wants.domains else { return json!({}) };
+    let hosts = |named: &[String]| -> Value {
+        named.iter().filter(|it| widgets::is_source(it)).map(String::as_str).collect()
+    };
     json!({
-        "connectDomains": domains.connect,
-        "resourceDomains": domains.resource,
-        "frameDomains": domains.frame,
-        "baseUriDomains": domains.base_uri,
+        "connectDomains": hosts(&domains.connect),
+        "resourceDomains": hosts(&domains.resource),
+        "frameDomains": hosts(&domains.frame),
+        "baseUriDomains": hosts(&domains.base_uri),
     })
+}
+
+/// What is not heeded of what a widget wants.
+fn warnings(wants: &Wants) -> String {
+    let domains = wants.domains.clone().unwrap_or_default();
+    let all = [domains.connect, domains.resource, domains.frame, domains.base_uri].concat();
+    let dropped = all.into_iter().filter(|it| !widgets::is_source(it));
+    let dropped = dropped.map(|it| format!("`{it}` is no host, and was left out of its policy"));
+    let origin = wants.domain.as_ref();
+    let origin = origin.map(|it| format!("the origin `{it}` is not given: widgets have none here"));
+    dropped.chain(origin).collect::<Vec<_>>().join("; ")
 }
 
 /// What the person has allowed of what is wanted.
 pub fn granted(app: &App, session: SessionId, server: &str, wanted: &[Feature]) -> Vec<Feature> {
     let grants = app.host.approvals.all();
-    let caller = Caller::Widget { server: server.to_owned() };
+    let caller = Caller::widget(server);
     let is_granted = |feature: &&Feature| {
         let name = leave_for(**feature);
         let mut grants = grants.iter().filter(|it| it.tool == name && it.caller == caller);
@@ -314,6 +348,7 @@ impl Drop for View {
         }
         self.handler.close();
         self.house.live.leave(self.house.number);
+        self.house.host.approvals.dismiss(self.house.id);
     }
 }
 
@@ -366,7 +401,10 @@ impl Tenant for View {
     }
 
     fn part(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.handler.part())
+        Box::pin(async {
+            self.handler.part().await;
+            self.house.keepsake.settle().await;
+        })
     }
 
     fn heard<'a>(

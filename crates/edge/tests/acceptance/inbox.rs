@@ -138,13 +138,13 @@ async fn what_is_no_answer_is_explained_and_the_question_stays_open() {
     let mut socket = house.listener(&id).await;
     let approval = asked(&house, &mut socket, &id).await;
     let open = house.get("/api/approvals").await;
-    let lasting = "pattern, session and always";
+    let lasting = "pattern, view, session and always";
     for (body, problem) in [
         (json!({}), "Invalid JSON body: missing field `decision`".to_owned()),
         (
             json!({ "decision": "maybe" }),
             "Invalid JSON body: decision: unknown variant `maybe`, expected one of `once`, \
-             `session`, `pattern`, `always`, `deny`, `answer`"
+             `view`, `session`, `pattern`, `always`, `deny`, `answer`"
                 .to_owned(),
         ),
         (json!({ "decision": "pattern" }), "pattern is required".to_owned()),

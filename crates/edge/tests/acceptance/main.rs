@@ -56,6 +56,8 @@ mod turns;
 mod usage;
 mod v1;
 mod welcome;
+mod widget_kept;
+mod widget_leave;
 mod widget_views;
 mod widgets;
 mod window_frames;

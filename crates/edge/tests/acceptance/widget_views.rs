@@ -105,7 +105,8 @@ async fn what_a_widget_does_is_on_record_and_what_was_cut_off_is_said_to_be() {
             (&method, &act, &json!("interrupted")),
         ]
     );
-    assert_eq!(known["verdict"], json!({ "verdict": "ok", "detail": "" }));
+    let dropped = "`https://b.com; script-src *` is no host, and was left out of its policy";
+    assert_eq!(known["verdict"], json!({ "verdict": "ok", "detail": dropped }));
 }
 
 #[tokio::test]
@@ -196,15 +197,19 @@ async fn the_newest_of_what_a_widget_tells_reaches_the_next_turn_and_begins_none
 async fn why_a_widget_is_not_shown_is_told_to_everybody() {
     let (house, session) = home().await;
     let results = house.world.model.prompts().last().unwrap().parts.clone();
-    let wrong = "wrong-mime: the widget is of type `text/plain`, and text/html;profile=mcp-app was \
-                 expected";
-    let told = format!("noon\n[the widget of this result is not shown to the person: {wrong}]");
-    let found = results.iter().any(|part| match part {
-        Part::Result { call, output } => call == "c2" && output.text() == told,
-        _ => false,
-    });
-    assert!(found, "{results:?}");
-    assert_eq!(view(&house, &session, "c2").await["verdict"]["verdict"], "wrong-mime");
+    let mime = "the widget is of type `text/plain`, and text/html;profile=mcp-app was expected";
+    let place = "the widget is said to be at `https://a.example/`, which does not begin with ui://";
+    for (of, verdict, detail) in [("c2", "wrong-mime", mime), ("c4", "bad-uri", place)] {
+        let why = format!("{verdict}: {detail}");
+        let told = format!("noon\n[the widget of this result is not shown to the person: {why}]");
+        let found = results.iter().any(|part| match part {
+            Part::Result { call, output } => call == of && output.text() == told,
+            _ => false,
+        });
+        assert!(found, "{results:?}");
+        let known = view(&house, &session, of).await["verdict"].clone();
+        assert_eq!(known, json!({ "verdict": verdict, "detail": detail }));
+    }
     let mut listener = house.listener(&session).await;
     let (_, ticket) = open(&house, &session, "c1").await;
     let mut shown = Shown::new(&house, ticket["frameId"].clone()).await;
@@ -339,6 +344,7 @@ async fn the_page_around_a_widget_says_how_it_is_shown() {
     let greeting = shown.greet().await;
     let sandbox = &greeting["hostCapabilities"]["sandbox"];
     assert_eq!(sandbox["permissions"], json!({ "clipboardWrite": {} }));
+    assert_eq!(sandbox["csp"]["connectDomains"], json!(["https://a.example"]));
     assert_eq!(greeting["hostContext"].get("secret"), None);
     for _ in 0..2 {
         shown.hear().await;

@@ -12,7 +12,7 @@ use kernel::{
         AskError, Changing, LogLine, ServerChange, ServerError, ServerInfo, ServerTool, Servers,
         Standing,
     },
-    toolbox::{Audience, Call, Deed, Reply, Risk, Tool, ToolSpec},
+    toolbox::{Audience, Call, Caller, Deed, Reply, Risk, Tool, ToolSpec},
     widget::{Domains, Feature, NoWidget, Wants, Widget, WidgetPage},
 };
 use serde_json::{Map, Value, json};
@@ -30,6 +30,14 @@ pub struct Fake {
     pub gone: AtomicBool,
     /// Whether its widgets act only right after a touch.
     pub gesture: AtomicBool,
+}
+
+const FOR_MODELS: Audience = Audience { models: true, widgets: false };
+
+/// What a tool says that failed.
+fn sour() -> Value {
+    let content = json!([{ "type": "text", "text": "too sour" }]);
+    json!({ "content": content, "structuredContent": null, "_meta": { "ph": 2 } })
 }
 
 fn tool(name: &str, widget: Option<&str>) -> ServerTool {
@@ -67,6 +75,9 @@ impl Servers for Fake {
         let own = vec![
             tool("get-time", Some("ui://clock/time")),
             broken,
+            tool("astray", Some("https://a.example/")),
+            tool("sour", Some("ui://clock/time")),
+            ServerTool { audience: FOR_MODELS, ..tool("private", None) },
             tool("silent", None),
             tool("act", None),
         ];
@@ -131,8 +142,11 @@ fn page(tool: &str) -> Result<WidgetPage, NoWidget> {
         html: "<!doctype html><html><head><title>T</title></head><p>time</p>".into(),
         wants: Wants { domains, features: vec![Feature::ClipboardWrite], ..Wants::default() },
     };
-    let broken = NoWidget::WrongMime("text/plain".into());
-    if tool == "get-time" { Ok(page) } else { Err(broken) }
+    match tool {
+        "get-time" | "sour" => Ok(page),
+        "astray" => Err(NoWidget::BadUri("https://a.example/".into())),
+        _ => Err(NoWidget::WrongMime("text/plain".into())),
+    }
 }
 
 /// A tool of one of those servers.
@@ -155,6 +169,10 @@ impl Tool for Lent {
         Some(self.1)
     }
 
+    fn audience(&self) -> Audience {
+        if self.0.name == "private" { FOR_MODELS } else { Audience::default() }
+    }
+
     fn risk(&self) -> Option<Risk> {
         Some(if self.0.name == "act" { Risk::Acts } else { Risk::Reads })
     }
@@ -162,7 +180,7 @@ impl Tool for Lent {
     fn widget(&self) -> Option<Widget> {
         let tool = self.0.name.clone();
         let read = page(&tool);
-        let shows = ["get-time", "broken"].contains(&&*tool);
+        let shows = ["get-time", "broken", "astray", "sour"].contains(&&*tool);
         let page = async move { read }.boxed();
         shows.then(|| Widget { server: self.1.into(), tool, page })
     }
@@ -176,18 +194,25 @@ impl Tool for Lent {
         if let Some(companion) = &call.companion {
             companion.progressed("half", 1.0, Some(2.0));
         }
-        let data = json!({
-            "content": [{ "type": "text", "text": "noon" }],
-            "structuredContent": { "zone": call.args["zone"] },
-        });
-        async { Ok(Reply { text: "noon".into(), data: Some(data), ..Reply::default() }) }.boxed()
+        assert!(self.0.name != "private" || call.caller == Caller::Model, "{:?}", call.caller);
+        let failed = self.0.name == "sour";
+        let data = if failed {
+            sour()
+        } else {
+            json!({
+                "content": [{ "type": "text", "text": "noon" }],
+                "structuredContent": { "zone": call.args["zone"] },
+            })
+        };
+        let reply = Reply { text: "noon".into(), data: Some(data), failed, ..Reply::default() };
+        async { Ok(reply) }.boxed()
     }
 }
 
 pub fn lend(house: &House) {
     let tools = &house.host().ports.tools;
-    let own = ["get-time", "broken", "silent", "act"].map(|name| Lent::of("clock", name));
-    tools.offer("clock", own.to_vec());
+    let own = ["get-time", "broken", "astray", "sour", "private", "silent", "act"];
+    tools.offer("clock", own.map(|name| Lent::of("clock", name)).to_vec());
     tools.offer("other", vec![Lent::of("other", "elsewhere")]);
 }
 
@@ -203,6 +228,8 @@ pub async fn home_of(fake: Arc<Fake>) -> (House, String, Arc<Fake>) {
         call("c1", "get-time", json!({ "zone": "UTC" })),
         call("c2", "broken", json!({})),
         call("c3", "silent", json!({})),
+        call("c4", "astray", json!({})),
+        call("c5", "sour", json!({})),
     ];
     let scripts: Vec<Script> = vec![calls, vec![text("noon")]];
     let house = House::serving(World::new(scripts), fake.clone()).await;
@@ -304,6 +331,8 @@ async fn a_widget_is_served_with_the_policy_it_declared_and_nothing_that_is_no_h
     let listed = json!([
         { "tool": "get-time", "server": "clock", "name": "get-time", "uri": "ui://clock/time" },
         { "tool": "broken", "server": "clock", "name": "broken", "uri": "ui://clock/broken" },
+        { "tool": "astray", "server": "clock", "name": "astray", "uri": "https://a.example/" },
+        { "tool": "sour", "server": "clock", "name": "sour", "uri": "ui://clock/time" },
     ]);
     assert_eq!(house.get("/api/widgets").await, (200, json!({ "widgets": listed })));
     let (status, ticket) = open(&house, &session, "c1").await;
@@ -376,6 +405,14 @@ async fn a_widget_calls_the_tools_of_its_own_server_and_no_others() {
     let refused = shown.ask(2, "tools/call", json!({ "name": "elsewhere" })).await;
     let why = "Tool not available to this view: elsewhere";
     assert_eq!(refused["error"], json!({ "code": -32000, "message": why }));
+    let private = shown.ask(7, "tools/call", json!({ "name": "private" })).await;
+    let why = "Tool not available to this view: private";
+    assert_eq!(private["error"], json!({ "code": -32000, "message": why }));
+    for name in ["elsewhere", "private"] {
+        let refused = shown.ask(8, "ui/callServerTool", json!({ "name": name })).await;
+        let why = format!("Tool not found: {name}");
+        assert_eq!(refused["error"], json!({ "code": -32001, "message": why }));
+    }
     let unknown = shown.ask(3, "tools/call", json!({ "name": "nope" })).await;
     assert_eq!(unknown["error"], json!({ "code": -32603, "message": "Tool nope not found" }));
     let sampled = shown.ask(4, "sampling/createMessage", json!({})).await;
@@ -392,9 +429,25 @@ async fn what_cannot_be_shown_is_said_by_name() {
     let conflict = |text: &str| (409, error("CONFLICT", text));
     let mime = "wrong-mime: the widget is of type `text/plain`, and text/html;profile=mcp-app was expected";
     assert_eq!(open(&house, &session, "c2").await, conflict(mime));
+    let astray = "bad-uri: the widget is said to be at `https://a.example/`, which does not begin with ui://";
+    assert_eq!(open(&house, &session, "c4").await, conflict(astray));
     let nobody = "there is no call `c9` in this session";
     assert_eq!(open(&house, &session, "c9").await, (404, error("NOT_FOUND", nobody)));
     let wish = json!({ "kind": "widget", "id": "c1" });
     let needed = "sessionId is required for widgets: each belongs to a call in a session";
     assert_eq!(house.post("/api/frames", wish).await, bad(needed));
+}
+
+#[tokio::test]
+async fn a_widget_is_told_the_whole_of_a_failure() {
+    let (house, session) = home().await;
+    let (_, ticket) = open(&house, &session, "c5").await;
+    let mut shown = Shown::new(&house, ticket["frameId"].clone()).await;
+    shown.greet().await;
+    assert_eq!(shown.hear().await["method"], "ui/notifications/tool-input");
+    let result = shown.hear().await;
+    assert_eq!(result["method"], "ui/notifications/tool-result");
+    let mut whole = sour();
+    whole["isError"] = true.into();
+    assert_eq!(result["params"], whole);
 }

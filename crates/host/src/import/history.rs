@@ -198,7 +198,7 @@ fn output(data: &Value) -> Output {
     if text("/error/code") == Some("text") {
         return Output::done(unwrapped(error));
     }
-    Output::Failed { message: error.to_owned() }
+    Output::failed(error)
 }
 
 /// The words for the model, where they were put into an object.

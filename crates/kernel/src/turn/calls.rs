@@ -93,9 +93,9 @@ impl Turn {
         let called = AssertUnwindSafe(self.call(name, call)).catch_unwind().await;
         Ok(match called {
             Ok(Ok(Ok(reply))) => self.keep(reply).await,
-            Ok(Ok(Err(error))) => Output::Failed { message: error.to_string() },
+            Ok(Ok(Err(error))) => Output::failed(error.to_string()),
             Ok(Err(error)) => return Err(error),
-            Err(_) => Output::Failed { message: format!("Tool '{name}' broke down.") },
+            Err(_) => Output::failed(format!("Tool '{name}' broke down.")),
         })
     }
 
@@ -123,7 +123,10 @@ impl Turn {
     }
 
     /// What a tool gave back, with its pictures put where they can be found again.
-    pub async fn keep(&self, Reply { text, pictures, data }: Reply) -> Output {
+    pub async fn keep(&self, Reply { text, pictures, data, failed }: Reply) -> Output {
+        if failed {
+            return Output::Failed { message: ToolError::Failed(text).to_string(), data };
+        }
         let mut images = Vec::with_capacity(pictures.len());
         for (index, Picture { mime, bytes }) in pictures.into_iter().enumerate() {
             let extension = mime.strip_prefix("image/").unwrap_or("bin");

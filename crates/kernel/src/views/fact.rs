@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::message::Attachment;
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "widget", rename_all = "snake_case")]
 pub enum WidgetFact {
@@ -85,6 +87,9 @@ impl Ending {
     }
 }
 
+/// By what a picture that is kept in a file stands among the rest: the digest of its bytes.
+pub const PICTURE: &str = "sha256";
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remembered {
     pub call: String,
@@ -96,6 +101,9 @@ pub struct Remembered {
     pub content: Option<Vec<Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
+    /// Those that stand in `content`, in their order there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pictures: Vec<Attachment>,
 }
 
 impl Remembered {
@@ -110,8 +118,13 @@ impl Remembered {
         if self.is_empty() {
             return format!("{who}; it takes back what it told before]");
         }
+        let mut pictures = 0;
         let texts = content.iter().flatten().map(|block| match block.get("text") {
             Some(Value::String(text)) => quoted(text),
+            _ if is_picture(block) => {
+                pictures += 1;
+                format!("[picture {pictures}]")
+            }
             _ => format!("[{} left out]", block.get("type").unwrap_or(&Value::Null)),
         });
         let parts = texts.chain(structured.iter().map(Value::to_string));
@@ -153,6 +166,11 @@ pub fn not_shown(verdict: &str, detail: &str) -> String {
     let detail: String = detail.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     let what = if detail.is_empty() { verdict.to_owned() } else { format!("{verdict}: {detail}") };
     format!("[the widget of this result is not shown to the person: {what}]")
+}
+
+/// Whether it stands for a picture that is kept in a file.
+pub fn is_picture(block: &Value) -> bool {
+    block.get("type").is_some_and(|kind| kind == "image") && block.get(PICTURE).is_some()
 }
 
 fn quoted(text: &str) -> String {

@@ -1,14 +1,19 @@
-//! Pages of widgets, kept by what is in them, so that they can be shown when their server is gone.
+//! Pages of widgets, kept by what is in them for as long as a session has shown them, so that they can be shown
+//! when their server is gone.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
     ports::{Catalog, Shelf, StoreError},
+    update::SessionId,
     widget::WidgetPage,
 };
+
+/// Which session holds which page.
+const HELD: &str = "held/";
 
 pub struct Pages {
     catalog: Arc<dyn Catalog>,
@@ -26,9 +31,16 @@ impl Pages {
         Self { catalog }
     }
 
-    pub async fn keep(&self, server: &str, page: &WidgetPage) -> Result<Kept, StoreError> {
+    pub async fn keep(
+        &self,
+        session: SessionId,
+        server: &str,
+        page: &WidgetPage,
+    ) -> Result<Kept, StoreError> {
         let digest = digest(page);
-        let name = format!("page/{digest}");
+        // Before the page is looked for: whoever lets go of it now sees that it is held.
+        self.catalog.put(Shelf::Widgets, &hold(&digest, session), String::new()).await?;
+        let name = page_of(&digest);
         if self.catalog.get(Shelf::Widgets, &name).await?.is_none() {
             self.catalog.save(Shelf::Widgets, &name, page).await?;
         }
@@ -42,8 +54,68 @@ impl Pages {
     }
 
     pub async fn get(&self, digest: &str) -> Result<Option<WidgetPage>, StoreError> {
-        self.catalog.load(Shelf::Widgets, &format!("page/{digest}")).await
+        self.catalog.load(Shelf::Widgets, &page_of(digest)).await
     }
+
+    /// A session is deleted: what it alone held goes.
+    pub(crate) async fn forget(&self, session: SessionId) -> Result<(), StoreError> {
+        let holds = self.holds().await?;
+        for (digest, _) in holds.into_iter().filter(|(_, of)| *of == session) {
+            self.let_go(&digest, session).await?;
+        }
+        Ok(())
+    }
+
+    /// Finishes what was cut off when sessions were deleted.
+    pub(crate) async fn sweep(
+        &self,
+        is_there: impl Fn(SessionId) -> bool,
+    ) -> Result<(), StoreError> {
+        let holds = self.holds().await?;
+        let gone: BTreeSet<SessionId> =
+            holds.into_iter().map(|(_, session)| session).filter(|it| !is_there(*it)).collect();
+        for session in gone {
+            self.forget(session).await?;
+        }
+        Ok(())
+    }
+
+    /// Last of all the hold itself, or what is left could not be found again after a crash.
+    async fn let_go(&self, digest: &str, session: SessionId) -> Result<(), StoreError> {
+        if !self.is_held_beside(digest, session).await? {
+            let name = page_of(digest);
+            let page = self.catalog.get(Shelf::Widgets, &name).await?;
+            self.catalog.discard(Shelf::Widgets, &name).await?;
+            // Somebody may have come to hold it just now, and counted on its being there.
+            if let (Some(page), true) = (page, self.is_held_beside(digest, session).await?) {
+                self.catalog.put(Shelf::Widgets, &name, page).await?;
+            }
+        }
+        self.catalog.discard(Shelf::Widgets, &hold(digest, session)).await
+    }
+
+    async fn is_held_beside(&self, digest: &str, session: SessionId) -> Result<bool, StoreError> {
+        let own = hold(digest, session);
+        let held = self.catalog.list(Shelf::Widgets, &format!("{HELD}{digest}/")).await?;
+        Ok(held.iter().any(|(name, _)| *name != own))
+    }
+
+    async fn holds(&self) -> Result<Vec<(String, SessionId)>, StoreError> {
+        let held = self.catalog.list(Shelf::Widgets, HELD).await?.into_iter();
+        let read = |name: &str| {
+            let (digest, session) = name.strip_prefix(HELD)?.split_once('/')?;
+            Some((digest.to_owned(), SessionId::parse(session)?))
+        };
+        Ok(held.filter_map(|(name, _)| read(&name)).collect())
+    }
+}
+
+fn page_of(digest: &str) -> String {
+    format!("page/{digest}")
+}
+
+fn hold(digest: &str, session: SessionId) -> String {
+    format!("{HELD}{digest}/{session}")
 }
 
 /// Of all that decides how it is shown.

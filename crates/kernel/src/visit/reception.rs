@@ -184,7 +184,7 @@ impl Reception<'_> {
         let Some(open) = self.open.remove(call) else { return Ok(()) };
         let output = match result {
             Ok(reply) => self.turn.keep(reply).await,
-            Err(message) => Output::Failed { message },
+            Err(message) => Output::failed(message),
         };
         self.turn.record(Fact::ToolReturned { call: open.request.id, output }).await?;
         Ok(())

@@ -11,4 +11,5 @@ mod rewinding;
 mod speaking;
 mod spending;
 mod support;
+mod viewing;
 mod visiting;

@@ -92,7 +92,7 @@ pub fn short(fact: &Fact) -> String {
             format!("answered {text}{}{}", calls.concat(), if *partial { " (partial)" } else { "" })
         }
         Fact::ToolReturned { call, output: Output::Done { text, .. } } => format!("{call} {text}"),
-        Fact::ToolReturned { call, output: Output::Failed { message } } => {
+        Fact::ToolReturned { call, output: Output::Failed { message, .. } } => {
             format!("{call} failed: {message}")
         }
         Fact::ToolReturned { call, output: Output::Interrupted } => format!("{call} interrupted"),

@@ -9,6 +9,11 @@ use super::logbook::cut;
 
 /// The reply, or what the tool says went wrong. At most `most` bytes of text, and as many of pictures.
 pub fn read(result: CallToolResult, most: usize) -> Result<Reply, String> {
+    let reply = told(result, most);
+    if reply.failed { Err(reply.text) } else { Ok(reply) }
+}
+
+fn told(result: CallToolResult, most: usize) -> Reply {
     let CallToolResult { content, structured_content, is_error, meta, .. } = result;
     let mut paper = Paper { text: String::new(), pictures: Vec::new(), left: most };
     for block in content {
@@ -35,14 +40,11 @@ pub fn read(result: CallToolResult, most: usize) -> Result<Reply, String> {
         let size = text.len();
         text = format!("{}\n[cut after {end} of {size} bytes]", &text[..end]);
     }
-    if is_error == Some(true) {
-        return Err(if text.is_empty() {
-            "the tool failed and did not say why".into()
-        } else {
-            text
-        });
+    let failed = is_error == Some(true);
+    if failed && text.is_empty() {
+        text = "the tool failed and did not say why".into();
     }
-    Ok(Reply { text, pictures, data: (!data.is_empty()).then_some(Value::Object(data)) })
+    Reply { text, pictures, data: (!data.is_empty()).then_some(Value::Object(data)), failed }
 }
 
 /// The whole result, as it came: for widgets, which make of it what they like.
@@ -55,15 +57,16 @@ pub fn whole(result: &CallToolResult, most: usize) -> Result<Reply, String> {
     Ok(Reply { data: Some(whole), ..Reply::default() })
 }
 
-/// The same as [`read`], with what was said word for word beside it, for the widget that shows it.
-pub fn read_for_widget(result: CallToolResult, most: usize) -> Result<Reply, String> {
+/// The same as [`read`], with what was said word for word beside it, for the widget that shows it,
+/// even if the tool failed.
+pub fn read_for_widget(result: CallToolResult, most: usize) -> Reply {
     let said = serde_json::to_value(&result.content).unwrap_or_default();
-    let mut reply = read(result, most)?;
+    let mut reply = told(result, most);
     if said.to_string().len() <= most {
         let data = reply.data.get_or_insert_with(|| Value::Object(Map::new()));
         data["content"] = said;
     }
-    Ok(reply)
+    reply
 }
 
 struct Paper {
@@ -165,8 +168,30 @@ mod tests {
             text: text.into(),
             pictures: vec![picture("image/png", &[1, 2, 3]), picture("image/gif", &[4, 5])],
             data: Some(json!({ "structuredContent": { "n": 1 }, "_meta": { "who": "me" } })),
+            failed: false,
         };
         assert_eq!(given(answer, 1000), Ok(expected));
+    }
+
+    #[test]
+    fn a_widget_is_given_all_that_was_said_and_all_of_a_failure_too() {
+        let content = json!([
+            { "type": "text", "text": "one" },
+            { "type": "image", "mimeType": "image/png", "data": "AQID" },
+            { "type": "audio", "mimeType": "audio/wav", "data": "AQID" },
+        ]);
+        for failed in [false, true] {
+            let answer = json!({
+                "content": content, "structuredContent": null, "_meta": { "who": "me" },
+                "isError": failed,
+            });
+            let result: CallToolResult = serde_json::from_value(answer.clone()).unwrap();
+            assert_eq!(whole(&result, 1000).unwrap().data, Some(answer));
+            let reply = read_for_widget(result, 1000);
+            let expected =
+                json!({ "content": content, "structuredContent": null, "_meta": { "who": "me" } });
+            assert_eq!((reply.failed, reply.data), (failed, Some(expected)));
+        }
     }
 
     #[test]

@@ -295,7 +295,7 @@ impl Server {
             offered: offers.name(&self.name, &tool.name),
             description: tool.description.clone(),
             enabled: self.is_tool_enabled(&tool.name),
-            widget: tool.shows.place().ok().map(str::to_owned),
+            widget: tool.shows.uri.clone(),
             audience: tool.shows.audience,
             warning: tool.warning.clone(),
         };

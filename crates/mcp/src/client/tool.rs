@@ -55,7 +55,7 @@ impl Lent {
         let most = self.server.settings.result_bytes;
         match caller {
             Caller::Widget { .. } => result::whole(&result, most),
-            _ if self.listed.shows.place().is_ok() => result::read_for_widget(result, most),
+            _ if self.listed.shows.place().is_ok() => Ok(result::read_for_widget(result, most)),
             _ => result::read(result, most),
         }
     }

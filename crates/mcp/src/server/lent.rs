@@ -138,7 +138,7 @@ async fn withdraw(host: &Host, room: SessionId, asked: &[Question]) {
     }
 }
 
-fn told(Reply { text, pictures, data }: Reply) -> CallToolResult {
+fn told(Reply { text, pictures, data, .. }: Reply) -> CallToolResult {
     let picture =
         |Picture { mime, bytes }: Picture| ContentBlock::image(BASE64_STANDARD.encode(bytes), mime);
     let text = (!text.is_empty() || pictures.is_empty()).then(|| ContentBlock::text(text));

@@ -33,7 +33,6 @@ async fn a_widget_is_found_in_every_spelling_and_read_even_if_nobody_lists_it() 
         ("nested", Some("ui://odd/nested")),
         ("flat", Some("ui://odd/flat")),
         ("old", Some("ui://odd/old")),
-        ("elsewhere", None),
         ("none", None),
     ] {
         assert_eq!(tool(&home, name).widget.as_deref(), uri, "{name}");
@@ -46,7 +45,10 @@ async fn a_widget_is_found_in_every_spelling_and_read_even_if_nobody_lists_it() 
             );
         }
     }
-    let warning = tool(&home, "elsewhere").warning.unwrap();
+    // One that cannot be there is told of all the same, so that it has a place where that is said.
+    let elsewhere = tool(&home, "elsewhere");
+    assert_eq!(elsewhere.widget.as_deref(), Some("https://a.example/"));
+    let warning = elsewhere.warning.unwrap();
     let bad = "the widget is said to be at `https://a.example/`, which does not begin with ui://";
     assert_eq!(warning, bad);
     assert_eq!(tool(&home, "plain").warning, None);
@@ -111,7 +113,7 @@ async fn each_tool_is_called_by_those_it_is_meant_for() {
         let specs = home.host.ports.tools.specs(caller);
         specs.into_iter().map(|spec| spec.name).collect()
     };
-    let widget = Caller::Widget { server: "odd".into() };
+    let widget = Caller::widget("odd");
     let has = |caller: &Caller, name: &str| names(caller).iter().any(|it| it == name);
     let agent = Caller::Agent { name: "a".into() };
     for (caller, for_app, for_model) in [
@@ -120,7 +122,7 @@ async fn each_tool_is_called_by_those_it_is_meant_for() {
         (agent, false, true),
         (Caller::Owner, true, true),
         (widget.clone(), true, false),
-        (Caller::Widget { server: "other".into() }, false, false),
+        (Caller::widget("other"), false, false),
     ] {
         assert_eq!((has(&caller, "for_app"), has(&caller, "for_model")), (for_app, for_model));
     }
@@ -185,5 +187,26 @@ async fn the_published_example_is_read_as_it_is() {
     let page = home.servers.widget("example".into(), "get-time".into()).await.unwrap();
     assert!(page.html.to_ascii_lowercase().starts_with("<!doctype html>"));
     assert_eq!(home.tools(), ["get-time"]);
+    home.servers.close().await;
+}
+
+#[tokio::test]
+async fn what_a_published_server_means_for_its_widget_alone_no_agent_sees() {
+    let server = peer("server-debug");
+    let debug = json!({ "command": "node", "args": [server, "--stdio"], "trusted": true });
+    let home = Home::new(json!({ "debug": debug })).await;
+    home.until_ready("debug").await;
+    let names = |caller: &Caller| -> Vec<String> {
+        let specs = home.host.ports.tools.specs(caller);
+        specs.into_iter().map(|spec| spec.name).collect()
+    };
+    let seen = names(&Caller::Model);
+    let of_debug: Vec<_> = seen.iter().filter(|name| name.starts_with("debug-")).collect();
+    assert_eq!(of_debug, ["debug-tool"]);
+    let widget = Caller::widget("debug");
+    assert_eq!(names(&widget), ["debug-log", "debug-refresh", "debug-tool"]);
+    let session = home.session().await;
+    let refused = home.host.call(session, Caller::Model, "debug-refresh", json!({})).await;
+    assert!(matches!(refused, Err(CallError::Tool(ToolError::Refused(_)))), "{refused:?}");
     home.servers.close().await;
 }

@@ -105,7 +105,7 @@ async fn tools_are_called_one_after_the_other_and_then_summed_up() {
     assert_eq!(pieces(&prompt).await, [call("first", json!({ "a": 1 })), usage(9, 3)]);
     let prompt = step(prompt, &[("first", done("fine"))]);
     assert_eq!(pieces(&prompt).await, [call("second", json!({})), usage(11, 2)]);
-    let failed = Output::Failed { message: "Tool 'second' does not exist.".into() };
+    let failed = Output::failed("Tool 'second' does not exist.");
     let prompt = step(prompt, &[("second", failed)]);
     let mut expected = words("`first` ok: fine\n`second` failed: Tool 'second' does not exist.");
     expected.push(usage(21, 16));
@@ -246,7 +246,7 @@ async fn a_request_in_plain_words_is_answered_with_a_tool() {
 
     let prompt = said("read notes.md");
     assert_eq!(pieces(&prompt).await[0], call("read_file", json!({ "path": "notes.md" })));
-    let failed = Output::Failed { message: "`notes.md` does not exist".into() };
+    let failed = Output::failed("`notes.md` does not exist");
     let prompt = step(prompt, &[("read_file", failed)]);
     assert_eq!(text(&prompt).await, "That did not work: `notes.md` does not exist");
 }

@@ -95,7 +95,7 @@ pub fn summary(calls: &[(&ToolRequest, &Output)]) -> String {
             format!("`{}` ok, with nothing to show", call.name)
         }
         Output::Done { text, .. } => format!("`{}` ok:{}", call.name, quote(text, SHORT)),
-        Output::Failed { message } => {
+        Output::Failed { message, .. } => {
             format!("`{}` failed:{}", call.name, quote(message, SHORT))
         }
         Output::Interrupted => format!("`{}` was interrupted", call.name),
@@ -107,7 +107,7 @@ pub fn summary(calls: &[(&ToolRequest, &Output)]) -> String {
 pub fn outcome(request: &Request, output: &Output) -> String {
     let text = match output {
         Output::Done { text, .. } => text,
-        Output::Failed { message } => {
+        Output::Failed { message, .. } => {
             return format!("That did not work:{}", quote(message, SHORT));
         }
         Output::Interrupted => return "That was interrupted.".into(),

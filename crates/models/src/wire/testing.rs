@@ -135,7 +135,7 @@ pub fn prompt(trace: Value) -> Prompt {
                 trace: Some(Trace { model: "house/best".into(), data: trace }),
             },
             done("toolu_1", Output::done("A")),
-            done("functions.read:1", Output::Failed { message: "bad arguments".into() }),
+            done("functions.read:1", Output::failed("bad arguments")),
             Part::Assistant {
                 text: String::new(),
                 reasoning: "Elsewhere.".into(),

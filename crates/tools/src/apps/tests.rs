@@ -225,7 +225,7 @@ async fn a_model_may_use_an_app_without_asking_and_is_told_what_went_wrong() {
             }
         }
     }
-    let gone = Output::Failed { message: "Window \"gone\" not found.".into() };
+    let gone = Output::failed("Window \"gone\" not found.");
     returned.sort_by_key(|output| output.text().len());
     assert_eq!((returned, asked), (vec![Output::done("Done."), gone], false));
 }

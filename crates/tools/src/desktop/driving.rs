@@ -178,7 +178,7 @@ impl Driver {
         let picture =
             |frame: Frame| Picture { mime: frame.format.mime().to_owned(), bytes: frame.bytes };
         pictures.extend(frames.into_iter().map(picture));
-        Reply { text, pictures, data: None }
+        Reply { text, pictures, ..Reply::default() }
     }
 
     /// In the points of the picture that the model has seen, if the pointer is in it.

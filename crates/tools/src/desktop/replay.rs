@@ -84,7 +84,7 @@ impl Typed for Replaying {
         let replay = host.replay(by, &device, &trajectory, again).await;
         let text = replay.summary();
         match replay.stopped {
-            None => Ok(Reply { text, pictures: Vec::new(), data: None }),
+            None => Ok(text.into()),
             Some(Stopped::Differs { .. } | Stopped::Secret | Stopped::Failed(_)) => {
                 let step = trajectory.steps.get(replay.done).map(|step| step.motion.title());
                 let step = step.unwrap_or_default();

@@ -106,7 +106,7 @@ fn a_picture_is_shown_whatever_it_is_called() {
             read(&house.folder, &Input { path: "a.txt".into(), offset: Some(3), limit: None });
         let text = format!("`a.txt` is a picture ({mime}, {} bytes)", bytes.len());
         let pictures = vec![Picture { mime: mime.into(), bytes }];
-        assert_eq!(reply, Ok(Reply { text, pictures, data: None }));
+        assert_eq!(reply, Ok(Reply { text, pictures, ..Reply::default() }));
     }
     put(&house, "a.png", "GIF is a format");
     assert_eq!(whole(&house, "a.png").as_deref(), Ok("GIF is a format"));

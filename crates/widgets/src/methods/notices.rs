@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::{
+    bounds,
     capability::DisplayMode,
     context::{LogEntry, LogLevel, Record, Size},
     dialect::Told,
@@ -45,9 +46,30 @@ impl Handler {
                     self.take_back(id);
                 }
             }
+            Told::Kept => self.keep_for(params),
             // Nothing we ask of views is told by halves.
             Told::Progressed => (),
         }
+    }
+
+    /// What a view wants to find again when it is shown anew: an object, no larger than what it tells
+    /// the model.
+    fn keep_for(&self, mut params: Map<String, Value>) {
+        let most = self.setup.limits.context_bytes;
+        let kept = params.remove("state").filter(Value::is_object);
+        let Some(kept) = kept.filter(|kept| bounds::bytes(kept) <= most) else {
+            let why = format!("widget-state: state: expected an object of at most {most} bytes");
+            self.state().dropped += 1;
+            return self.context.record(Record::Dropped { why });
+        };
+        {
+            let mut state = self.state();
+            if state.kept.as_ref() == Some(&kept) {
+                return;
+            }
+            state.kept = Some(kept.clone());
+        }
+        self.context.keep(kept);
     }
 
     /// A size that is not a new one changes nothing, or two who measure each other would never end.

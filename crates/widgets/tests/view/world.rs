@@ -25,6 +25,8 @@ pub struct World {
     pub wishes: Mutex<VecDeque<Trouble>>,
     /// Calls are answered by nobody.
     pub silent: Mutex<bool>,
+    /// For how long the person might have been asked about the last call.
+    pub patience: Mutex<Option<Duration>>,
     pub now: Mutex<Duration>,
     pub tools: Mutex<Vec<WidgetTool>>,
     pub records: Mutex<Vec<Record>>,
@@ -76,10 +78,8 @@ impl Context for World {
 
     fn call_tool(&self, call: ToolCall) -> BoxFuture<'_, Result<Value, Trouble>> {
         let ToolCall { name, arguments, progress, patience } = call;
-        let more = match (progress, patience) {
-            (None, _) => String::new(),
-            (Some(token), _) => format!(" progress {token}"),
-        };
+        *self.patience.lock().unwrap() = patience;
+        let more = progress.map(|token| format!(" progress {token}")).unwrap_or_default();
         self.note(format!("call {name} {}{more}", Value::Object(arguments)));
         if *self.silent.lock().unwrap() {
             return std::future::pending().boxed();
@@ -124,6 +124,10 @@ impl Context for World {
         self.wished("sample".into(), json!({ "role": "assistant" }))
     }
 
+    fn keep(&self, state: Value) {
+        self.note(format!("keep {state}"));
+    }
+
     fn log(&self, LogEntry { level, logger, message, data }: LogEntry) {
         let text = |it: Option<String>| it.unwrap_or_default();
         let data = data.map(|data| data.to_string());
@@ -155,6 +159,7 @@ pub fn all() -> Capabilities {
         open_link: true,
         download: true,
         model_context: true,
+        context_images: true,
         message: true,
         widget_tools: true,
         logging: true,
@@ -263,6 +268,7 @@ pub fn setup() -> Setup {
         version: "1".into(),
         surroundings: surroundings(),
         memory: ModelContext::default(),
+        kept: None,
     }
 }
 

@@ -33,6 +33,8 @@ export const approvals = {
   notDone: 'Do not do it',
   longer: {
     question: 'What may it do from now on?',
+    view: 'For this widget, while it is shown',
+    viewAbout: (tool: string) => `whatever ${tool} does, until the widget is closed or loads anew`,
     session: 'For this session',
     sessionAbout: (tool: string) => `whatever ${tool} does, in this session`,
     pattern: 'For this pattern',
@@ -40,6 +42,7 @@ export const approvals = {
     suggestions: 'Suggestions',
     patternField: 'Pattern',
     where: 'Where it holds',
+    inView: 'in this widget, while it is shown',
     inSession: 'in this session',
     inAll: 'in every session',
     always: 'Always',
@@ -48,7 +51,12 @@ export const approvals = {
     hour: 'for 1 hour',
     today: 'today',
     endless: 'no end',
-    verbs: { session: 'Allow for this session', pattern: 'Allow what is like this', always: 'Always allow' },
+    verbs: {
+      view: 'Allow while it is shown',
+      session: 'Allow for this session',
+      pattern: 'Allow what is like this',
+      always: 'Always allow',
+    },
   },
   deed: {
     command: 'Command',
@@ -74,6 +82,7 @@ export const approvals = {
     denied: 'Denied',
     answered: 'Answered',
     once: 'Allowed once',
+    view: 'Allowed while the widget is shown',
     session: 'Allowed for this session',
     always: 'Always allowed',
     at: (where: string) => `in ${where}`,
@@ -85,6 +94,7 @@ export const approvals = {
     inAll: 'in every session',
     until: (moment: string) => `until ${moment}`,
     endless: 'without end',
+    whileShown: 'while it is shown',
     whole: (who: string, where: string, how: string) => `for ${who}, ${where}, ${how}`,
   },
   notes: {

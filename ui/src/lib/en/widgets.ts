@@ -34,8 +34,10 @@ export const widgets = {
   tools: 'Tools that agents can use while it is shown',
   notCallable: 'cannot be called: the widget answers no questions',
   context: (tool: string) => `What the widget of ${tool} tells the model`,
+  picture: (number: number) => `Picture ${number}, which the model sees as well`,
   asked: 'What it asked for',
   outcomes: (method: string, outcome: string, count: number) => `${method}: ${outcome}${count > 1 ? `, ${count} times` : ''}`,
+  unheeded: 'What it wanted and does not get',
   wants: 'What it wants to use',
   features: {
     camera: 'Camera',

@@ -179,10 +179,7 @@ fn tools_are_told_of_by_name_from_beginning_to_end() {
     let heard = everything(&[
         answer("", vec![call("a"), call("b")]),
         fact(Fact::ToolReturned { call: "b".to_owned(), output: Output::done("ok") }),
-        fact(Fact::ToolReturned {
-            call: "a".to_owned(),
-            output: Output::Failed { message: "no".to_owned() },
-        }),
+        fact(Fact::ToolReturned { call: "a".to_owned(), output: Output::failed("no") }),
     ]);
     let progress = |name: &str, status: &str, more: Value| {
         let mut frame = json!({ "type": "TOOL_PROGRESS", "toolName": name, "status": status,

@@ -261,6 +261,7 @@ fn detail(detail: &Detail) -> String {
 fn decision(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Allowed { scope: Scope::Once } => "once",
+        Verdict::Allowed { scope: Scope::View } => "view",
         Verdict::Allowed { scope: Scope::Session } => "session",
         Verdict::Allowed { scope: Scope::Always } => "always",
         Verdict::Denied { .. } => "deny",

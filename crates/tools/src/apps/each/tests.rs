@@ -166,7 +166,7 @@ async fn what_such_a_tool_says_is_what_the_app_says() {
         }
     }
     returned.sort_by(|one, other| one.0.cmp(&other.0));
-    let failed = |text: &str| Output::Failed { message: text.into() };
+    let failed = |text: &str| Output::failed(text);
     let issue = json!([{
         "code": "invalid_type", "expected": "object", "path": ["params"],
         "message": "Invalid input: expected object, received array",
