@@ -156,24 +156,6 @@ test('what a server asks for is given only where that is harmless, and its polic
   assert.equal((await guest.page.request.get(new URL('/api/sessions', answer.url()).href)).status(), 404);
 });
 
-test('what goes wrong in a widget is called by its name, in its place', async () => {
-  guest.foresee(/x\.example|Content Security Policy|cracked|409/i);
-  const reaching = await show('reaching');
-  await reaching.getByRole('alert').filter({ hasText: 'connect-src https://x.example' }).waitFor();
-  await reaching.getByText('csp-blocked').waitFor();
-  await inside(reaching);
-  const broken = await show('broken');
-  await broken.getByRole('alert').filter({ hasText: 'the pot is cracked' }).waitFor();
-  const mistyped = await show('mistyped');
-  await mistyped.getByRole('alert').filter({ hasText: 'wrong-mime' }).waitFor();
-  await mistyped.getByText('text/plain').waitFor();
-  assert.equal(await mistyped.locator('iframe').count(), 0);
-  const session = new URL(guest.page.url()).searchParams.get('session');
-  const { views } = await (await guest.page.request.get(`${server.url}/api/sessions/${session}/widgets`)).json();
-  assert.equal(views.find((it) => it.tool === 'mistyped').verdict.verdict, 'wrong-mime', 'it is on record');
-  await inspect(guest, 'widget-verdicts');
-});
-
 test('a widget that never has enough room gets no more than there is', async () => {
   const tall = await show('tall');
   await inside(tall);

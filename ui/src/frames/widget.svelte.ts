@@ -86,6 +86,11 @@ export class Showing {
     this.note({ verdict, detail });
   }
 
+  /** It had only been away for a while. */
+  mended() {
+    if (this.fault?.verdict === 'crashed') this.fault = undefined;
+  }
+
   show(mode: DisplayMode) {
     this.mode = mode;
   }
