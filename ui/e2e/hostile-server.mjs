@@ -1,24 +1,5 @@
 // A server of tools whose widgets mean no good, or are no good: `node hostile-server.mjs`.
-import { pageAt, said, serve, tool } from './tool-server.mjs';
-
-/** A document with a script in it. */
-const page = (script, body = '') =>
-  `<!doctype html><html lang="en"><meta charset="utf-8"><title>Widget</title><body><p id="said">${body}</p><script>${script}</script></body></html>`;
-
-/** Greets as guests of the official dialect do, and writes down everything that it hears. */
-const polite = `
-  const heard = (window.heard = []);
-  const post = (window.post = (message) => parent.postMessage({ jsonrpc: '2.0', ...message }, '*'));
-  addEventListener('message', ({ data }) => {
-    heard.push(data);
-    if (data?.id === 0 && data.result) {
-      post({ method: 'ui/notifications/initialized' });
-      document.querySelector('#said').textContent = 'greeted by ' + data.result.hostInfo?.name;
-    }
-  });
-  post({ id: 0, method: 'ui/initialize', params: {
-    appInfo: { name: 'polite', version: '1' }, appCapabilities: {}, protocolVersion: '2026-01-26' } });
-`;
+import { page, pageAt, polite, said, serve, tool } from './tool-server.mjs';
 
 const wishes = {
   csp: { connectDomains: ['https://api.example', 'https://a.com; script-src *'], resourceDomains: ['https://cdn.example'] },

@@ -4,7 +4,7 @@ import type { DisplayMode, FrameNote, FrameWish } from '../lib/wire';
 import { fitting, news, surroundings, type Box } from './stage';
 
 /** A touch is told of so often at most, in milliseconds. */
-const SOON = 1_000;
+const SOON = 300;
 
 export class Showing {
   mode = $state<DisplayMode>('inline');
@@ -72,10 +72,13 @@ export class Showing {
     });
   }
 
-  /** It said something: what a person has just touched may do more than what acts by itself. */
-  spoke() {
+  /**
+   * It said something: what a person has just touched may do more than what acts by itself.
+   * @param focused whether it has the focus: who touched something else did not mean it
+   */
+  spoke(focused: boolean) {
     const now = performance.now();
-    if (!navigator.userActivation?.isActive || now - this.touched < SOON) return;
+    if (!focused || !navigator.userActivation?.isActive || now - this.touched < SOON) return;
     this.touched = now;
     this.note({ gesture: true });
   }

@@ -19,6 +19,7 @@ export const widgets = {
   of: (tool: string) => `Widget of ${tool}`,
   from: (server: string) => `from ${server}`,
   failed: 'The widget does not work',
+  limps: 'The widget may not work as it should',
   verdict: (name: string) => verdicts[name] ?? 'It does not work.',
   numb: 'it no longer answers',
   told: 'The agent was told the same. The result is there as text above.',

@@ -1,0 +1,146 @@
+// What a widget wants of the person: links, files and what the browser lends; and how it is told of a call while that is written.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { inspect, looks } from './inspect.mjs';
+import { held, ScriptedModel } from './scripted.mjs';
+import { Server } from './server.mjs';
+import { eventually, launch, signIn, visit } from './visit.mjs';
+
+const program = join(import.meta.dirname, 'clerk-server.mjs');
+let web, link, model, server, browser, remembered;
+
+before(async () => {
+  web = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<title>elsewhere</title>'));
+  web.listen(0, '127.0.0.1');
+  await once(web, 'listening');
+  link = `http://127.0.0.1:${web.address().port}/elsewhere`;
+  model = await ScriptedModel.start();
+  const args = JSON.stringify([program, link]);
+  const table = `[mcp.servers.clerk]\ncommand = "node"\nargs = ${args}\ntrusted = true\ngesture = true\n`;
+  server = await Server.fresh(`${model.config}${table}`);
+  browser = await launch();
+  remembered = await signIn(browser, server);
+});
+after(async () => {
+  await browser?.close();
+  await server?.end();
+  await model?.end();
+  web?.close();
+  web?.closeAllConnections();
+});
+
+/** A page whose server knows its tools. */
+async function enter() {
+  const context = await browser.newContext({ storageState: remembered, ...looks[0]?.options });
+  const guest = await visit(context, server.url);
+  await eventually(async () => {
+    const answer = await context.request.get(`${server.url}/api/widgets`);
+    assert.equal((await answer.json()).widgets.length, 1);
+  });
+  const widget = guest.page.getByLabel('Widget of Clerk', { exact: true });
+  const inside = widget.locator('iframe').contentFrame();
+  const frame = async () => (await widget.locator('iframe').elementHandle()).contentFrame();
+  const heard = async () => (await frame()).evaluate(() => /** @type {any} */ (window).heard);
+  return { context, guest, widget, inside, frame, heard };
+}
+
+test('a widget opens links and saves files only after a touch and a yes, and uses only what it was granted', async () => {
+  const { context, guest, widget, inside, frame, heard } = await enter();
+  const approvals = guest.page.getByRole('region', { name: 'Approvals' });
+  const allow = approvals.getByRole('button', { name: 'Allow', exact: true });
+  model.will({ calls: [{ name: 'clerk', args: {} }] }, 'There.');
+  // The person touched the page just now, and not the widget.
+  await guest.ask('A clerk, please.');
+  await eventually(async () => {
+    assert.deepEqual((await heard()).find((it) => it.id === 'unasked')?.result, { isError: true });
+  });
+  assert.equal(await allow.count(), 0);
+  assert.equal(context.pages().length, 1);
+
+  /** Presses a button in the widget until the person is asked: a touch is soon forgotten where everything is slow. */
+  const press = (name, question) =>
+    eventually(async () => {
+      await inside.getByRole('button', { name }).click();
+      await approvals.getByText(question).first().waitFor({ timeout: 5_000 });
+    });
+  await press('Link', 'wants to open a link');
+  await approvals.getByText(link).first().waitFor();
+  assert.equal(context.pages().length, 1, 'not before it is allowed');
+  const opening = context.waitForEvent('page');
+  await allow.first().click();
+  const opened = await opening;
+  await opened.waitForURL(link);
+  assert.deepEqual(await opened.evaluate(() => [window.opener, document.referrer]), [null, '']);
+  await opened.close();
+
+  await press('File', 'wants to save a file');
+  await approvals.getByText('all.bin').first().waitFor();
+  const saving = guest.page.waitForEvent('download');
+  await allow.first().click();
+  const saved = await saving;
+  assert.equal(saved.suggestedFilename(), 'all.bin');
+  const bytes = await readFile(await saved.path());
+  assert.deepEqual([...bytes], Array.from({ length: 256 }, (_, at) => at));
+
+  // Declared and granted, or not at all.
+  const lent = async () =>
+    (await frame()).evaluate(() =>
+      ['microphone', 'camera', 'geolocation', 'clipboard-write'].filter((name) =>
+        /** @type {any} */ (document).featurePolicy.allowsFeature(name),
+      ),
+    );
+  assert.deepEqual(await lent(), []);
+  await widget.getByText('What the model sees').click();
+  const wishes = widget.getByRole('button', { name: 'Allow the widgets of clerk' });
+  await wishes.nth(1).waitFor();
+  assert.deepEqual(await wishes.evaluateAll((them) => them.map((it) => it.ariaLabel)), [
+    'Allow the widgets of clerk: Microphone',
+    'Allow the widgets of clerk: Writing to the clipboard',
+  ]);
+  for (const { name, options } of looks) {
+    await guest.page.emulateMedia({ colorScheme: options.colorScheme });
+    await guest.page.setViewportSize(options.viewport);
+    await wishes.last().scrollIntoViewIfNeeded();
+    await inspect(guest, `widget-wishes-${name}`);
+  }
+  await wishes.last().click();
+  await eventually(async () => assert.deepEqual(await lent(), ['clipboard-write']));
+  assert.equal(await widget.locator('iframe').getAttribute('allow'), 'clipboard-write *');
+  await eventually(async () => {
+    const greeting = (await heard()).find((it) => it.id === 0);
+    assert.deepEqual(greeting?.result.hostCapabilities.sandbox.permissions, { clipboardWrite: {} });
+  });
+  await context.close();
+});
+
+test('a widget is there while its call is written, and hears of it in order', async () => {
+  const { context, guest, heard, frame } = await enter();
+  const [some, more] = [held(), held()];
+  const args = ['{"city":"Py', 'los","days":[1,', '2]}'];
+  model.will({ calls: [{ name: 'clerk', args, gates: [some.gate, more.gate] }] }, 'Filed.');
+  await guest.say('File this.');
+  const told = async () => {
+    const all = (await heard()).filter((it) => it.method?.startsWith('ui/notifications/tool-'));
+    return all.map(({ method, params }) => [method.slice('ui/notifications/'.length), params]);
+  };
+  const first = ['tool-input-partial', { arguments: { city: 'Py' } }];
+  await eventually(async () => assert.deepEqual(await told(), [first]));
+  await (await frame()).evaluate(() => (/** @type {any} */ (window).mark = 'same'));
+  some.open();
+  const second = ['tool-input-partial', { arguments: { city: 'Pylos', days: [1] } }];
+  await eventually(async () => assert.deepEqual(await told(), [first, second]));
+  more.open();
+  const whole = { city: 'Pylos', days: [1, 2] };
+  const result = { content: [{ type: 'text', text: `filed ${JSON.stringify(whole)}` }] };
+  await eventually(async () =>
+    assert.deepEqual(await told(), [first, second, ['tool-input', { arguments: whole }], ['tool-result', result]]),
+  );
+  await guest.idle();
+  assert.equal(await (await frame()).evaluate(() => /** @type {any} */ (window).mark), 'same', 'it was never loaded anew');
+  assert.deepEqual(guest.complaints, []);
+  await context.close();
+});
