@@ -51,36 +51,37 @@ async function enter() {
 test('a widget opens links and saves files only after a touch and a yes, and uses only what it was granted', async () => {
   const { context, guest, widget, inside, frame, heard } = await enter();
   const approvals = guest.page.getByRole('region', { name: 'Approvals' });
-  const allow = approvals.getByRole('button', { name: 'Allow', exact: true });
+  const asks = (question) => approvals.getByRole('article').filter({ hasText: question }).first();
+  const allow = (question) => asks(question).getByRole('button', { name: 'Allow', exact: true }).click();
   model.will({ calls: [{ name: 'clerk', args: {} }] }, 'There.');
   // The person touched the page just now, and not the widget.
   await guest.ask('A clerk, please.');
   await eventually(async () => {
     assert.deepEqual((await heard()).find((it) => it.id === 'unasked')?.result, { isError: true });
   });
-  assert.equal(await allow.count(), 0);
+  assert.equal(await approvals.getByRole('article').count(), 0);
   assert.equal(context.pages().length, 1);
 
   /** Presses a button in the widget until the person is asked: a touch is soon forgotten where everything is slow. */
   const press = (name, question) =>
     eventually(async () => {
       await inside.getByRole('button', { name }).click();
-      await approvals.getByText(question).first().waitFor({ timeout: 5_000 });
+      await asks(question).waitFor({ timeout: 10_000 });
     });
   await press('Link', 'wants to open a link');
-  await approvals.getByText(link).first().waitFor();
+  await asks('wants to open a link').getByText(link).first().waitFor();
   assert.equal(context.pages().length, 1, 'not before it is allowed');
   const opening = context.waitForEvent('page');
-  await allow.first().click();
+  await allow('wants to open a link');
   const opened = await opening;
   await opened.waitForURL(link);
   assert.deepEqual(await opened.evaluate(() => [window.opener, document.referrer]), [null, '']);
   await opened.close();
 
   await press('File', 'wants to save a file');
-  await approvals.getByText('all.bin').first().waitFor();
+  await asks('wants to save a file').getByText('all.bin').first().waitFor();
   const saving = guest.page.waitForEvent('download');
-  await allow.first().click();
+  await allow('wants to save a file');
   const saved = await saving;
   assert.equal(saved.suggestedFilename(), 'all.bin');
   const bytes = await readFile(await saved.path());
@@ -136,9 +137,13 @@ test('a widget is there while its call is written, and hears of it in order', as
   more.open();
   const whole = { city: 'Pylos', days: [1, 2] };
   const result = { content: [{ type: 'text', text: `filed ${JSON.stringify(whole)}` }] };
-  await eventually(async () =>
-    assert.deepEqual(await told(), [first, second, ['tool-input', { arguments: whole }], ['tool-result', result]]),
-  );
+  const end = [['tool-input', { arguments: whole }], ['tool-result', result]];
+  await eventually(async () => {
+    const all = await told();
+    // The last piece may be told by itself, or only with the whole.
+    const last = all.length === 5 ? [['tool-input-partial', { arguments: whole }]] : [];
+    assert.deepEqual(all, [first, second, ...last, ...end]);
+  });
   await guest.idle();
   assert.equal(await (await frame()).evaluate(() => /** @type {any} */ (window).mark), 'same', 'it was never loaded anew');
   assert.deepEqual(guest.complaints, []);

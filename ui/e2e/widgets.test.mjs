@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { inspect, looks } from './inspect.mjs';
+import { inspect } from './inspect.mjs';
 import { binary, Server } from './server.mjs';
 import { eventually, launch, signIn, visit } from './visit.mjs';
 
@@ -26,8 +26,8 @@ const allow = (guest) =>
   guest.page.getByRole('region', { name: 'Approvals' }).getByRole('button', { name: 'Allow', exact: true }).click();
 
 /** A page in which the tool of the example was called, and its widget. */
-async function enter(options = {}) {
-  const context = await browser.newContext({ storageState: remembered, ...options });
+async function enter() {
+  const context = await browser.newContext({ storageState: remembered });
   const guest = await visit(context, server.url);
   await eventually(async () => {
     const answer = await guest.page.request.get(`${server.url}/api/widgets`);
@@ -55,16 +55,6 @@ test('a widget shows the result, calls its server once that is allowed, and is t
   });
   await guest.page.reload();
   await eventually(async () => assert.equal(await time.textContent(), first));
-  assert.deepEqual(guest.complaints, []);
+  await inspect(guest, 'widget-example');
   await context.close();
 });
-
-// One of each is enough: what is within is not ours.
-for (const look of [looks[0], looks[3]].filter((it) => it !== undefined))
-  test(`a widget looks well: ${look.name}`, async () => {
-    const { context, guest, widget } = await enter(look.options);
-    const time = inside(widget).locator('#server-time');
-    await eventually(async () => assert.match((await time.textContent()) ?? '', ISO));
-    await inspect(guest, `widget-${look.name}`);
-    await context.close();
-  });

@@ -5,6 +5,8 @@ import { fitting, news, surroundings, type Box } from './stage';
 
 /** A touch is told of so often at most, in milliseconds. */
 const SOON = 300;
+/** After so long it is looked once more whether there was one. */
+const LATE = 200;
 
 export class Showing {
   mode = $state<DisplayMode>('inline');
@@ -20,7 +22,7 @@ export class Showing {
   parting: () => Promise<unknown> = async () => {};
   private asked = 0;
   private drawing = 0;
-  /** When a touch was told of last. */
+  /** When it was last looked for a touch. */
   private touched = -Infinity;
   /** It tells its height itself, and better than anybody could measure it. */
   private tellsHeight = false;
@@ -76,11 +78,17 @@ export class Showing {
    * It said something: what a person has just touched may do more than what acts by itself.
    * @param focused whether it has the focus: who touched something else did not mean it
    */
-  spoke(focused: boolean) {
-    const now = performance.now();
-    if (!focused || !navigator.userActivation?.isActive || now - this.touched < SOON) return;
-    this.touched = now;
-    this.note({ gesture: true });
+  spoke(focused: () => boolean) {
+    if (performance.now() - this.touched < SOON) return;
+    this.touched = performance.now();
+    // What it says about a touch may come before the browser lets us know of that.
+    if (!this.touch(focused)) setTimeout(() => this.touch(focused), LATE);
+  }
+
+  private touch(focused: () => boolean): boolean {
+    const touched = focused() && navigator.userActivation?.isActive;
+    if (touched) this.note({ gesture: true });
+    return touched;
   }
 
   broke(verdict: string, detail: string) {
