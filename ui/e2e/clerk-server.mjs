@@ -1,4 +1,4 @@
-// A server whose widget does what people ask of it, and tries it unasked as well: `node clerk-server.mjs LINK`.
+// A server whose widgets do what people and agents ask of them, and try it unasked as well: `node clerk-server.mjs LINK`.
 import { page, pageAt, polite, said, serve, tool } from './tool-server.mjs';
 
 const link = process.argv[2] ?? '';
@@ -22,9 +22,39 @@ const clerk = page(`${polite}
   addEventListener('message', ({ data }) => data?.id === 0 && post({ id: 'unasked', ...wishes.Link }));
 `);
 
+/** Of the older dialect, with the bridge that its host lends it. */
+const lent = page(`
+  const said = document.querySelector('#said');
+  const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
+  addEventListener('bridge:ready', async () => {
+    await FrontMcpBridge.registerTool('greet', 'Greets somebody', schema, ({ name }) => {
+      said.textContent = 'hello ' + name;
+      return { content: [{ type: 'text', text: 'greeted ' + name }] };
+    });
+    await FrontMcpBridge.updateModelContext({ seat: 'window' }, true);
+    await FrontMcpBridge.updateModelContext({ drink: 'wine' }, true);
+    said.textContent = 'ready';
+  });
+`);
+
+/** And with one of its own, which hears no questions. */
+const brought = page(`
+  window.FrontMcpBridge = {};
+  const post = (message) => parent.postMessage({ jsonrpc: '2.0', ...message }, '*');
+  addEventListener('message', ({ data }) => {
+    if (data?.id === 1) post({ id: 2, method: 'ui/registerTool', params: {
+      name: 'old', description: 'Out of reach', inputSchema: { type: 'object' } } });
+    if (data?.id === 2) document.querySelector('#said').textContent = JSON.stringify(data.result);
+  });
+  post({ id: 1, method: 'ui/initialize', params: {
+    appInfo: { name: 'brought', version: '1' }, appCapabilities: {}, protocolVersion: '2024-11-05' } });
+`);
+
+const pages = { clerk, lent, brought };
+
 serve('clerk', {
-  'tools/list': () => ({ tools: [tool('clerk', 'ui://clerk/desk')] }),
+  'tools/list': () => ({ tools: Object.keys(pages).map((name) => tool(name, `ui://clerk/${name}`)) }),
   'tools/call': ({ arguments: given }) => said(`filed ${JSON.stringify(given)}`),
   'resources/read': ({ uri }) =>
-    pageAt(uri, { html: clerk, ui: { permissions: { microphone: {}, clipboardWrite: {} } } }),
+    pageAt(uri, { html: pages[uri.split('/').pop()], ui: { permissions: { microphone: {}, clipboardWrite: {} } } }),
 });

@@ -133,6 +133,32 @@ test('a widget reaches neither the page nor its siblings, and no word of it pass
   });
 });
 
+test('a widget that says too much, or what only its host may say, changes nothing and is answered', async () => {
+  const widget = await show('trap');
+  const trap = await inside(widget);
+  const answered = async (id) => (await trap.evaluate(() => /** @type {any} */ (window).heard)).find((it) => it.id === id);
+  const address = await widget.locator('iframe').getAttribute('src');
+  await trap.evaluate(() => {
+    const { post } = /** @type {any} */ (window);
+    post({ method: 'ui/notifications/sandbox-resource-ready', params: { html: '<p>taken over</p>', sandbox: 'allow-same-origin' } });
+    const params = { x: 'x'.repeat(2 << 20) };
+    for (let id = 10; id < 20; id += 1) post({ id, method: 'ping', params });
+    for (let count = 0; count < 10; count += 1) post({ method: 'notifications/message', params });
+    post({ id: 'after', method: 'ping' });
+  });
+  await eventually(async () => assert.deepEqual(await answered('after'), { jsonrpc: '2.0', id: 'after', result: {} }));
+  for (let id = 10; id < 20; id += 1) {
+    const { error } = await answered(id);
+    assert.deepEqual([error.code, error.data], [-32000, { limit: 'messageBytes', max: 1_000_000 }]);
+  }
+  // The page is at hand all the while, and the widget what it was.
+  await guest.box.fill('still here');
+  assert.equal(await guest.box.inputValue(), 'still here');
+  assert.equal(await widget.locator('iframe').getAttribute('src'), address);
+  assert.equal(await trap.evaluate(() => document.querySelector('#said')?.textContent), 'greeted by megaron');
+  assert.deepEqual(guest.complaints, []);
+});
+
 test('what a server asks for is given only where that is harmless, and its policy is a header', async () => {
   guest.foresee(/sandbox|Content Security Policy|Permissions policy/i);
   const widget = await show('trap');

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { bundle, document } from './official/bundle.mjs';
+import { conforms } from './official/schema.mjs';
 import { Server } from './server.mjs';
 import { eventually, launch, signIn, visit } from './visit.mjs';
 
@@ -74,6 +75,10 @@ test('a guest of the official library hears the same from us as from the officia
   const [theirs, ours] = await Promise.all([underReference(), underOurs()]);
   assert.deepEqual(ours.filter((it) => it.failed), theirs.filter((it) => it.failed));
   assert.deepEqual(asked(ours), asked(theirs), 'the guest had no reason to speak differently');
+
+  // All of it is as it was published, in both directions; what failed is no message.
+  const carried = (wire) => wire.filter((it) => !it.failed);
+  assert.deepEqual(conforms(carried(ours)), conforms(carried(theirs)));
 
   // Each answer is the same, but for the greeting, in which each host tells of itself.
   for (const { id, method } of asked(theirs).filter((it) => it.id !== undefined)) {

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { inspect, looks } from './inspect.mjs';
+import { conforms } from './official/schema.mjs';
 import { held, ScriptedModel } from './scripted.mjs';
 import { Server } from './server.mjs';
 import { eventually, launch, signIn, visit } from './visit.mjs';
@@ -34,14 +35,14 @@ after(async () => {
 });
 
 /** A page whose server knows its tools. */
-async function enter() {
+async function enter(name = 'Clerk') {
   const context = await browser.newContext({ storageState: remembered, ...looks[0]?.options });
   const guest = await visit(context, server.url);
   await eventually(async () => {
     const answer = await context.request.get(`${server.url}/api/widgets`);
-    assert.equal((await answer.json()).widgets.length, 1);
+    assert.equal((await answer.json()).widgets.length, 3);
   });
-  const widget = guest.page.getByLabel('Widget of Clerk', { exact: true });
+  const widget = guest.page.getByLabel(`Widget of ${name}`, { exact: true });
   const inside = widget.locator('iframe').contentFrame();
   const frame = async () => (await widget.locator('iframe').elementHandle()).contentFrame();
   const heard = async () => (await frame()).evaluate(() => /** @type {any} */ (window).heard);
@@ -144,8 +145,45 @@ test('a widget is there while its call is written, and hears of it in order', as
     const last = all.length === 5 ? [['tool-input-partial', { arguments: whole }]] : [];
     assert.deepEqual(all, [first, second, ...last, ...end]);
   });
+  conforms((await heard()).filter((it) => it.method).map((it) => ({ in: it })));
   await guest.idle();
   assert.equal(await (await frame()).evaluate(() => /** @type {any} */ (window).mark), 'same', 'it was never loaded anew');
+  assert.deepEqual(guest.complaints, []);
+  await context.close();
+});
+
+test('widgets of the older dialect lend tools to the agent, where they hear questions, and add to what it knows', async () => {
+  const { context, guest, widget, inside } = await enter('Lent');
+  const views = async () => {
+    const session = new URL(guest.page.url()).searchParams.get('session');
+    return (await (await context.request.get(`${server.url}/api/sessions/${session}/widgets`)).json()).views;
+  };
+  const of = async (name) => (await views()).find((it) => it.tool === name);
+  model.will({ calls: [{ name: 'lent', args: {} }, { name: 'brought', args: {} }] }, 'There.');
+  await guest.ask('Show both.');
+  await inside.getByText('ready').waitFor();
+  const old = guest.page.getByLabel('Widget of Brought', { exact: true });
+  await old.locator('iframe').contentFrame().getByText('{}').waitFor();
+  await old.getByText('What the model sees').click();
+  await old.getByText('cannot be called: the widget answers no questions').waitFor();
+  /** @type {string} */
+  let offered = '';
+  await eventually(async () => {
+    const { tools } = await of('lent');
+    assert.deepEqual(tools.map((it) => it.name), ['greet']);
+    offered = tools[0].offered;
+  });
+  model.will({ calls: [{ name: offered, args: { name: 'Nestor' } }] }, 'He was greeted.');
+  await guest.ask('Greet Nestor.');
+  await inside.getByText('hello Nestor').waitFor();
+  const { messages, tools } = model.asked.at(-1);
+  const known = tools.map((it) => it.function.name);
+  assert.deepEqual([known.includes(offered), known.some((it) => it.endsWith('old'))], [true, false]);
+  const told = JSON.stringify(messages);
+  assert.ok(told.includes('greeted Nestor'), told);
+  assert.match(told, /seat[^}]*window[^}]*drink[^}]*wine/);
+  await widget.getByText('What the model sees').click();
+  await widget.getByText('Greets somebody').waitFor();
   assert.deepEqual(guest.complaints, []);
   await context.close();
 });

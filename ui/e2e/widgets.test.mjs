@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { inspect } from './inspect.mjs';
+import { conforms, record, recorded } from './official/schema.mjs';
 import { binary, Server } from './server.mjs';
 import { eventually, launch, signIn, visit } from './visit.mjs';
 
@@ -28,6 +29,7 @@ const allow = (guest) =>
 /** A page in which the tool of the example was called, and its widget. */
 async function enter() {
   const context = await browser.newContext({ storageState: remembered });
+  await record(context);
   const guest = await visit(context, server.url);
   await eventually(async () => {
     const answer = await guest.page.request.get(`${server.url}/api/widgets`);
@@ -53,6 +55,16 @@ test('a widget shows the result, calls its server once that is allowed, and is t
     assert.match(now, ISO);
     assert.notEqual(now, first);
   });
+  const frame = await (await widget.locator('iframe').elementHandle()).contentFrame();
+  // How much room there is was told or not, as it happened.
+  const methods = [...conforms(await recorded(guest.page, frame))].filter((it) => !/context|size/.test(it));
+  assert.deepEqual(methods, [
+    'ui/initialize',
+    'ui/notifications/initialized',
+    'tools/call',
+    'ui/notifications/tool-input',
+    'ui/notifications/tool-result',
+  ]);
   await guest.page.reload();
   await eventually(async () => assert.equal(await time.textContent(), first));
   await inspect(guest, 'widget-example');

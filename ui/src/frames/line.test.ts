@@ -125,6 +125,18 @@ describe('a line', () => {
     expect(world.passed.map((it) => it.length)).toEqual([MESSAGE_BYTES]);
   });
 
+  test('answers what is too large, where somebody waits for an answer', () => {
+    const { world, line } = ready();
+    const params = { x: 'x'.repeat(MESSAGE_BYTES) };
+    line.heard({ jsonrpc: '2.0', id: 0, method: 'tools/call', params });
+    line.heard({ jsonrpc: '2.0', method: 'notifications/message', params });
+    const message = `a message may have ${MESSAGE_BYTES} bytes at most`;
+    const complaint = { type: 'megaron:error', error: message };
+    const error = { code: -32000, message, data: { limit: 'messageBytes', max: MESSAGE_BYTES } };
+    expect(world.posted).toEqual([complaint, { jsonrpc: '2.0', id: 0, error }, complaint]);
+    expect(world.passed).toEqual([]);
+  });
+
   test('complains once of haste, and forgives', () => {
     const { world, line } = ready();
     for (let count = 0; count < 1000; count += 1) line.heard(count);

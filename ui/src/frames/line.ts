@@ -1,5 +1,5 @@
 // One frame's line to the page: knows our documents by their word, keeps them within limits, and passes messages on.
-import { Allowance, written } from './limits';
+import { Allowance, MESSAGE_BYTES, written } from './limits';
 import type { Look } from './look';
 
 /** What the frame's surroundings do for it. */
@@ -90,8 +90,17 @@ export class Line {
     if (kind.startsWith('yaar:') && this.ends.app) return this.ends.app.heard(message);
     if (TOUCHES.has(kind)) return;
     const text = written(message);
-    if ('error' in text) this.complain(text.error);
-    else this.ends.pass(text.text);
+    if (!('error' in text)) return this.ends.pass(text.text);
+    this.complain(text.error);
+    this.refuse(message, text.error);
+  }
+
+  /** Whoever asks something in the way of widgets waits for an answer. */
+  private refuse(message: unknown, error: string) {
+    const { jsonrpc, id, method } = Object(message) as { jsonrpc?: unknown; id?: unknown; method?: unknown };
+    if (jsonrpc !== '2.0' || typeof method !== 'string' || !['string', 'number'].includes(typeof id)) return;
+    const data = { limit: 'messageBytes', max: MESSAGE_BYTES };
+    this.ends.post({ jsonrpc, id, error: { code: -32000, message: error, data } });
   }
 
   /** Asks whether anybody is still there: a document that broke down cannot say so. */

@@ -218,7 +218,7 @@ async fn why_a_widget_is_not_shown_is_told_to_everybody() {
     assert_eq!(heard.last().unwrap()["event"]["data"], data);
     house.world.model.push(vec![text("Sorry.")]);
     house.turn(&session, json!({ "prompt": "go" })).await;
-    let told = "[the widget of this result is not shown to the person: script-error: boom]";
+    let told = "[something is wrong in the widget of this result: script-error: boom]";
     assert_eq!(shown_to_model(&house)[1..], [told, "go"]);
 }
 
