@@ -314,7 +314,13 @@ async fn a_widget_is_shown_while_its_call_is_written_and_is_told_how_that_goes()
     assert_eq!(shown.hear().await, partial("Eu"));
     some.open();
     assert_eq!(shown.hear().await, partial("Europe/Ber"));
+    // All is written, and nothing of it on record yet: whoever asks for it now has it all the same.
+    let store = house.world.store.hold_appends();
     more.open();
+    listener.until_event("assistant.intent").await;
+    let (status, late) = open(&house, &session, data["id"].as_str().unwrap()).await;
+    assert_eq!(status, 200, "{late}");
+    store.open();
     let input = shown.hear().await;
     assert_eq!(input["method"], "ui/notifications/tool-input");
     assert_eq!(input["params"], json!({ "arguments": { "zone": "Europe/Berlin" } }));
