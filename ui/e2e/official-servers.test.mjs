@@ -124,15 +124,20 @@ test('what a published widget can do, it can do here', async () => {
   // From within: what is scrolled out of sight draws no pictures, and would be waited for until it does.
   const press = (id) => frame.locator(`#${id}`).evaluate((it) => /** @type {HTMLElement} */ (it).click());
   const fill = (id, value) => frame.locator(`#${id}`).evaluate((it, value) => void Object.assign(it, value), value);
+  /** For good: it also calls a tool to write down each thing that happens. */
+  const allowAll = async () => {
+    const headers = { origin: new URL(server.url).origin };
+    for (const { id } of (await api('/api/approvals')).approvals)
+      await context.request.post(`${server.url}/api/approvals/${id}`, { headers, data: { decision: 'always' } });
+  };
   /** Presses a button, and gives back what it asked for and was answered, with whatever leave that takes. */
-  const ask = async (id, method) => {
+  const ask = async (id, method, name) => {
     const before = (await answered(frame)).asked.length;
     await press(id);
     return eventually(async () => {
-      const asking = approvals().getByRole('button', { name: 'Allow', exact: true }).first();
-      if (await asking.isVisible()) await asking.click({ timeout: 5_000 });
+      await allowAll();
       const { asked } = await answered(frame);
-      const mine = asked.slice(before).find((it) => it.method === method);
+      const mine = asked.slice(before).find((it) => it.method === method && it.params.name === name);
       assert.ok(mine?.answer, `${id}: ${JSON.stringify(asked.slice(before))}`);
       return mine.answer;
     });
@@ -151,7 +156,7 @@ test('what a published widget can do, it can do here', async () => {
   assert.deepEqual((await ask('open-link-btn', 'ui/open-link')).result, {});
   await fill('tool-content-type', { value: 'mixed' });
   await fill('tool-include-meta', { checked: true });
-  const { result } = await ask('call-debug-tool-btn', 'tools/call');
+  const { result } = await ask('call-debug-tool-btn', 'tools/call', 'debug-tool');
   assert.deepEqual(result.content, [
     { type: 'text', text: 'Mixed content: text block' },
     { type: 'image', data: result.content[1].data, mimeType: 'image/png' },
@@ -164,7 +169,7 @@ test('what a published widget can do, it can do here', async () => {
   assert.equal(result._meta.debugInfo.serverVersion, '1.0.0');
   assert.equal(result.structuredContent.config.contentType, 'mixed');
   // One that is for widgets only.
-  assert.ok((await ask('call-debug-refresh-btn', 'tools/call')).result.structuredContent);
+  assert.ok((await ask('call-debug-refresh-btn', 'tools/call', 'debug-refresh')).result.structuredContent);
 
   // Another look of the page is told once.
   const looks = async () =>

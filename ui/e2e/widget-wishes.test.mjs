@@ -18,7 +18,7 @@ before(async () => {
   web = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<title>elsewhere</title>'));
   web.listen(0, '127.0.0.1');
   await once(web, 'listening');
-  link = `http://127.0.0.1:${web.address().port}/elsewhere`;
+  link = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (web.address()).port}/elsewhere`;
   model = await ScriptedModel.start();
   const args = JSON.stringify([program, link]);
   const table = `[mcp.servers.clerk]\ncommand = "node"\nargs = ${args}\ntrusted = true\ngesture = true\n`;

@@ -1,11 +1,11 @@
-// A published example of a widget in the conversation: shown beside its result, at work, and there again after a reload.
+// A published example of a widget in the conversation: shown beside its result, at work, and there again after a reload and a restart.
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { inspect } from './inspect.mjs';
 import { conforms, record, recorded } from './official/schema.mjs';
 import { binary, Server } from './server.mjs';
-import { eventually, launch, signIn, visit } from './visit.mjs';
+import { deadServer, eventually, launch, signIn, visit } from './visit.mjs';
 
 const peers = join(dirname(binary), '..', 'peers', 'node_modules', '@modelcontextprotocol');
 const example = join(peers, 'server-basic-vanillajs', 'dist', 'index.js');
@@ -43,7 +43,7 @@ async function enter() {
 const inside = (widget) => widget.locator('iframe').contentFrame();
 const ISO = /\d{4}-\d\d-\d\dT/;
 
-test('a widget shows the result, calls its server once that is allowed, and is there again after a reload', async () => {
+test('a widget shows the result, calls its server once that is allowed, and is there again after a reload and a restart', async () => {
   const { context, guest, widget } = await enter();
   const time = inside(widget).locator('#server-time');
   await eventually(async () => assert.match((await time.textContent()) ?? '', ISO));
@@ -65,6 +65,12 @@ test('a widget shows the result, calls its server once that is allowed, and is t
     'ui/notifications/tool-input',
     'ui/notifications/tool-result',
   ]);
+  await guest.page.reload();
+  await eventually(async () => assert.equal(await time.textContent(), first));
+  // And once more after the server was cut off and started anew.
+  guest.foresee(deadServer);
+  await server.kill();
+  await server.restart();
   await guest.page.reload();
   await eventually(async () => assert.equal(await time.textContent(), first));
   await inspect(guest, 'widget-example');

@@ -77,6 +77,10 @@ export function conforms(wire) {
   const wrong = [];
   /** What was asked, by who asked and its id. @type {Map<string, string>} */
   const asked = new Map();
+  for (const { out, in: heard } of wire) {
+    const { id, method } = out ?? heard;
+    if (id !== undefined && method !== undefined) asked.set(`${out ? 'view' : 'host'} ${id}`, method);
+  }
   const check = (rule, value, what) => wrong.push(...rule(bare(value)).map((it) => `${what}: ${it} in ${JSON.stringify(value)}`));
   for (const { out, in: heard } of wire) {
     const message = out ?? heard;
@@ -86,7 +90,6 @@ export function conforms(wire) {
       const [rule] = known[message.method] ?? [];
       if (rule) check(rule, message, `${mine} ${message.method}`);
       else wrong.push(`${mine}: nobody has published ${message.method}`);
-      if (message.id !== undefined) asked.set(`${mine} ${message.id}`, message.method);
     } else if (message.result !== undefined) {
       const method = asked.get(`${theirs} ${message.id}`);
       const rule = known[method ?? '']?.[1];
