@@ -61,6 +61,10 @@ async function widget(page) {
 try {
   const ours = await (await browser.newContext()).newPage();
   await ours.goto(what);
+  await ours.getByRole('textbox', { name: 'Message' }).waitFor();
+  // Its server of tools takes a moment to start.
+  while ((await (await ours.request.get(new URL('/api/widgets', what).href)).json()).widgets.length === 0)
+    await new Promise((resolve) => setTimeout(resolve, 50));
   await ours.getByRole('textbox', { name: 'Message' }).fill('/tool echo {}');
   await ours.getByRole('button', { name: 'Send' }).click();
   const theirs = await (await browser.newContext()).newPage();

@@ -12,6 +12,9 @@ use tempfile::tempdir;
 
 use crate::{page, server::Server, table::Row};
 
+/// So much longer it may take through us, although ours goes through the server.
+const SLOWER: f64 = 1.5;
+
 pub fn measure() -> anyhow::Result<Vec<Row>> {
     let browser =
         env::var_os("CHROMIUM_BIN").map_or_else(|| "/usr/bin/chromium".into(), PathBuf::from);
@@ -37,7 +40,8 @@ pub fn measure() -> anyhow::Result<Vec<Row>> {
         let what = format!("a widget in the page calls a tool of its server, {name}");
         Row::new(&what, at(&ours, share), "ms").beside("the official host", at(&theirs, share))
     };
-    Ok(vec![row("median", 0.5), row("99 of 100", 0.99)])
+    let limit = SLOWER * at(&theirs, 0.5);
+    Ok(vec![row("median", 0.5).at_most(limit), row("99 of 100", 0.99)])
 }
 
 /// What the driver of the browser prints.

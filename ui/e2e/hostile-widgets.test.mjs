@@ -133,6 +133,32 @@ test('a widget reaches neither the page nor its siblings, and no word of it pass
   });
 });
 
+test('a widget that says too much, or what only its host may say, changes nothing and is answered', async () => {
+  const widget = await show('trap');
+  const trap = await inside(widget);
+  const answered = async (id) => (await trap.evaluate(() => /** @type {any} */ (window).heard)).find((it) => it.id === id);
+  const address = await widget.locator('iframe').getAttribute('src');
+  await trap.evaluate(() => {
+    const { post } = /** @type {any} */ (window);
+    post({ method: 'ui/notifications/sandbox-resource-ready', params: { html: '<p>taken over</p>', sandbox: 'allow-same-origin' } });
+    const params = { x: 'x'.repeat(2 << 20) };
+    for (let id = 10; id < 20; id += 1) post({ id, method: 'ping', params });
+    for (let count = 0; count < 10; count += 1) post({ method: 'notifications/message', params });
+    post({ id: 'after', method: 'ping' });
+  });
+  await eventually(async () => assert.deepEqual(await answered('after'), { jsonrpc: '2.0', id: 'after', result: {} }));
+  for (let id = 10; id < 20; id += 1) {
+    const { error } = await answered(id);
+    assert.deepEqual([error.code, error.data], [-32000, { limit: 'messageBytes', max: 1_000_000 }]);
+  }
+  // The page is at hand all the while, and the widget what it was.
+  await guest.box.fill('still here');
+  assert.equal(await guest.box.inputValue(), 'still here');
+  assert.equal(await widget.locator('iframe').getAttribute('src'), address);
+  assert.equal(await trap.evaluate(() => document.querySelector('#said')?.textContent), 'greeted by megaron');
+  assert.deepEqual(guest.complaints, []);
+});
+
 test('what a server asks for is given only where that is harmless, and its policy is a header', async () => {
   guest.foresee(/sandbox|Content Security Policy|Permissions policy/i);
   const widget = await show('trap');
@@ -154,24 +180,6 @@ test('what a server asks for is given only where that is harmless, and its polic
   assert.match(policy, /object-src 'none'/);
   assert.doesNotMatch(policy, /script-src \*|a\.com/);
   assert.equal((await guest.page.request.get(new URL('/api/sessions', answer.url()).href)).status(), 404);
-});
-
-test('what goes wrong in a widget is called by its name, in its place', async () => {
-  guest.foresee(/x\.example|Content Security Policy|cracked|409/i);
-  const reaching = await show('reaching');
-  await reaching.getByRole('alert').filter({ hasText: 'connect-src https://x.example' }).waitFor();
-  await reaching.getByText('csp-blocked').waitFor();
-  await inside(reaching);
-  const broken = await show('broken');
-  await broken.getByRole('alert').filter({ hasText: 'the pot is cracked' }).waitFor();
-  const mistyped = await show('mistyped');
-  await mistyped.getByRole('alert').filter({ hasText: 'wrong-mime' }).waitFor();
-  await mistyped.getByText('text/plain').waitFor();
-  assert.equal(await mistyped.locator('iframe').count(), 0);
-  const session = new URL(guest.page.url()).searchParams.get('session');
-  const { views } = await (await guest.page.request.get(`${server.url}/api/sessions/${session}/widgets`)).json();
-  assert.equal(views.find((it) => it.tool === 'mistyped').verdict.verdict, 'wrong-mime', 'it is on record');
-  await inspect(guest, 'widget-verdicts');
 });
 
 test('a widget that never has enough room gets no more than there is', async () => {
@@ -199,7 +207,6 @@ test('a widget is shown large or kept in sight, and stays the same all the while
   await widget.getByRole('button', { name: 'Keep in sight' }).click();
   await widget.getByRole('button', { name: 'Back to the conversation' }).waitFor();
   await marked();
-  await inspect(guest, 'widget-kept-in-sight');
   await widget.getByRole('button', { name: 'Back to the conversation' }).click();
   await widget.getByRole('button', { name: 'Show large' }).waitFor();
   await marked();
@@ -225,17 +232,23 @@ test('a widget far out of sight is taken down, and is there again for whoever co
   assert.deepEqual(guest.complaints, []);
 });
 
-// One of each is enough: both are drawn in the same tokens.
-for (const look of [looks[0], looks[3]].filter((it) => it !== undefined))
-  test(`widgets and their verdicts look well: ${look.name}`, async () => {
-    await context.close();
-    await enter(look.options);
-    guest.foresee(/x\.example|Content Security Policy|409/i);
-    await inside(await show('victim'));
-    const mistyped = await show('mistyped');
-    await mistyped.getByRole('alert').waitFor();
-    await inspect(guest, `widget-verdict-${look.name}`);
-    await region('Victim').getByRole('button', { name: 'Show large' }).click();
-    await guest.page.getByRole('dialog', { name: 'Widget of Victim' }).waitFor();
-    await inspect(guest, `widget-large-${look.name}`);
-  });
+test('widgets look well however they are shown, in light and dark, wide and narrow', async () => {
+  await context.close();
+  await enter(looks[0]?.options);
+  const widget = await show('victim');
+  await inside(widget);
+  const back = guest.page.getByRole('button', { name: 'Back to the conversation' });
+  // One of each is enough: all are drawn in the same tokens.
+  for (const { name, options } of [looks[0], looks[3]].filter((it) => it !== undefined)) {
+    await guest.page.emulateMedia({ colorScheme: options.colorScheme });
+    await guest.page.setViewportSize(options.viewport);
+    await inspect(guest, `widget-${name}`);
+    for (const [way, title] of Object.entries({ large: 'Show large', kept: 'Keep in sight' })) {
+      await widget.getByRole('button', { name: title }).click();
+      await back.waitFor();
+      await inspect(guest, `widget-${way}-${name}`);
+      await back.click();
+      await widget.getByRole('button', { name: title }).waitFor();
+    }
+  }
+});

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { inspect } from './inspect.mjs';
+import { conforms, record, recorded } from './official/schema.mjs';
 import { binary, Server } from './server.mjs';
 import { eventually, launch, signIn, visit } from './visit.mjs';
 
@@ -26,7 +27,8 @@ after(async () => {
   await server?.end();
 });
 beforeEach(async () => {
-  context = await browser.newContext({ storageState: remembered });
+  context = await browser.newContext({ storageState: remembered, colorScheme: 'light' });
+  await record(context);
   guest = await visit(context, server.url);
   await eventually(async () => {
     const servers = new Set((await api('/api/widgets')).widgets.map((it) => it.server));
@@ -82,33 +84,102 @@ test('the agent changes a budget by a tool that the widget defines, and the widg
   await eventually(async () => assert.equal(await share.textContent(), '42.0%'));
   await guest.idle();
   await inspect(guest, 'widget-budget');
+  // Nobody shows it any more, and nobody is offered its tools.
+  const session = new URL(guest.page.url()).searchParams.get('session');
+  await guest.sessions.getByRole('button', { name: 'New session' }).click();
+  await eventually(async () => assert.deepEqual((await api(`/api/sessions/${session}/widgets`)).views[0].tools, []));
 });
 
+/** What a view asked and was answered so far, by method, oldest first. */
+async function answered(frame) {
+  const wire = await recorded(guest.page, frame);
+  const answers = new Map(wire.filter((it) => it.in?.method === undefined).map((it) => [it.in?.id, it.in]));
+  const asked = wire.filter((it) => it.out?.method && it.out.id !== undefined).map((it) => it.out);
+  return { wire, asked: asked.map((it) => ({ ...it, answer: answers.get(it.id) })) };
+}
+
+const frameOf = async (widget) => (await widget.locator('iframe').elementHandle()).contentFrame();
+
 test('a widget that keeps asking its server is answered each time, and each time is on record', async () => {
-  const { inside } = await show('get-system-info', 'Get system info');
-  await approvals().getByText(/poll.system.stats/i).first().waitFor();
-  await allow();
-  await eventually(async () => assert.match((await inside.locator('#memory-percent').textContent()) ?? '', /\d+%/));
-  const { calls } = await view();
-  assert.ok(calls.some((it) => it.method === 'tools/call' && it.outcome === 'done'));
+  const { widget, inside } = await show('get-system-info', 'Get system info');
+  const frame = await frameOf(widget);
+  await eventually(async () => {
+    if (await approvals().getByText(/poll.system.stats/i).first().isVisible()) await allow();
+    const { asked } = await answered(frame);
+    assert.ok(asked.filter((it) => it.method === 'tools/call' && it.answer?.result).length >= 2);
+  });
+  assert.match((await inside.locator('#memory-percent').textContent()) ?? '', /\d+%/);
+  await eventually(async () => {
+    const { asked } = await answered(frame);
+    const done = asked.filter((it) => it.method === 'tools/call' && it.answer).length;
+    const kept = (await view()).calls.filter((it) => it.method === 'tools/call' && it.outcome === 'done').length;
+    assert.equal(kept, done);
+  });
 });
 
 test('what a published widget can do, it can do here', async () => {
   const { widget, inside } = await show('debug-tool', 'Debug tool');
-  const log = inside.locator('#event-log');
-  await log.getByText('ontoolresult').first().waitFor();
+  await inside.locator('#event-log').getByText('ontoolresult').first().waitFor();
+  const frame = await frameOf(widget);
   // From within: what is scrolled out of sight draws no pictures, and would be waited for until it does.
-  const press = (id) => inside.locator(`#${id}`).evaluate((it) => it.click());
-  await press('log-info-btn');
-  await press('update-context-text-btn');
-  await eventually(async () => assert.ok((await view()).context?.text));
+  const press = (id) => frame.locator(`#${id}`).evaluate((it) => /** @type {HTMLElement} */ (it).click());
+  const fill = (id, value) => frame.locator(`#${id}`).evaluate((it, value) => void Object.assign(it, value), value);
+  /** For good: it also calls a tool to write down each thing that happens. */
+  const allowAll = async () => {
+    const headers = { origin: new URL(server.url).origin };
+    for (const { id } of (await api('/api/approvals')).approvals)
+      await context.request.post(`${server.url}/api/approvals/${id}`, { headers, data: { decision: 'always' } });
+  };
+  /** Presses a button, and gives back what it asked for and was answered, with whatever leave that takes. */
+  const ask = async (id, method, name) => {
+    const before = (await answered(frame)).asked.length;
+    await press(id);
+    return eventually(async () => {
+      await allowAll();
+      const { asked } = await answered(frame);
+      const mine = asked.slice(before).find((it) => it.method === method && it.params.name === name);
+      assert.ok(mine?.answer, `${id}: ${JSON.stringify(asked.slice(before))}`);
+      return mine.answer;
+    });
+  };
+  for (const level of ['debug', 'info', 'warning', 'error']) await press(`log-${level}-btn`);
+  for (const kind of ['structured', 'text'])
+    assert.deepEqual((await ask(`update-context-${kind}-btn`, 'ui/update-model-context')).result, {});
   await widget.getByText('What the model sees').click();
   await widget.getByText((await view()).context.text.split('\n').at(-1)).first().waitFor();
-  await press('display-fullscreen-btn');
-  const large = guest.page.getByRole('dialog', { name: 'Widget of Debug tool' });
-  await large.getByRole('button', { name: 'Back to the conversation' }).click();
-  await large.waitFor({ state: 'hidden' });
-  await eventually(async () => {
-    assert.match((await log.textContent()) ?? '', /onhostcontextchanged/);
-  });
+  const modes = { fullscreen: 'dialog', pip: 'region', inline: 'region' };
+  for (const [mode, role] of Object.entries(modes)) {
+    assert.deepEqual((await ask(`display-${mode}-btn`, 'ui/request-display-mode')).result, { mode });
+    await guest.page.getByRole(/** @type {any} */ (role), { name: 'Widget of Debug tool' }).waitFor();
+  }
+  await fill('link-url', { value: 'http://127.0.0.1:1/' });
+  assert.deepEqual((await ask('open-link-btn', 'ui/open-link')).result, {});
+  await fill('tool-content-type', { value: 'mixed' });
+  await fill('tool-include-meta', { checked: true });
+  const { result } = await ask('call-debug-tool-btn', 'tools/call', 'debug-tool');
+  assert.deepEqual(result.content, [
+    { type: 'text', text: 'Mixed content: text block' },
+    { type: 'image', data: result.content[1].data, mimeType: 'image/png' },
+    { type: 'audio', data: result.content[2].data, mimeType: 'audio/wav' },
+  ]);
+  assert.deepEqual(
+    result.content.slice(1).map((it) => Buffer.from(it.data, 'base64').toString('latin1').slice(0, 4)),
+    ['\x89PNG', 'RIFF'],
+  );
+  assert.equal(result._meta.debugInfo.serverVersion, '1.0.0');
+  assert.equal(result.structuredContent.config.contentType, 'mixed');
+  // One that is for widgets only.
+  assert.ok((await ask('call-debug-refresh-btn', 'tools/call', 'debug-refresh')).result.structuredContent);
+
+  // Another look of the page is told once.
+  const looks = async () =>
+    (await answered(frame)).wire.filter((it) => it.in?.method?.endsWith('host-context-changed') && it.in.params.theme);
+  assert.deepEqual(await looks(), []);
+  await guest.page.emulateMedia({ colorScheme: 'dark' });
+  await eventually(async () => assert.deepEqual((await looks()).map((it) => it.in.params.theme), ['dark']));
+  assert.deepEqual((await ask('send-message-text-btn', 'ui/message')).result, {});
+  await guest.idle();
+  assert.equal((await looks()).length, 1);
+  const methods = conforms((await answered(frame)).wire);
+  assert.ok(['ui/open-link', 'notifications/message', 'ui/message'].every((it) => methods.has(it)), [...methods].join());
 });

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 
 /**
- * What it answers: text, piece by piece, or calls of tools.
- * @typedef {{ text?: string, pieces?: string[], calls?: { name: string, args: object | string }[], gate?: Promise<unknown>, gateAt?: number, refusal?: string }} Reply
+ * What it answers: text, piece by piece, or calls of tools, whose arguments may come in pieces, each but the first behind a gate.
+ * @typedef {{ text?: string, pieces?: string[], calls?: { name: string, args: object | string | string[], gates?: Promise<unknown>[] }[], gate?: Promise<unknown>, gateAt?: number, refusal?: string }} Reply
  */
 
 export class ScriptedModel {
@@ -55,10 +55,14 @@ export class ScriptedModel {
       if (reply.gate && at === (reply.gateAt ?? 1)) await reply.gate;
       response.write(event({ choices: [{ index: 0, delta: { content } }] }));
     }
-    for (const [index, { name, args }] of (reply.calls ?? []).entries()) {
-      const called = { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) };
-      const call = { index, id: `call${this.asked.length}_${index}`, type: 'function', function: called };
-      response.write(event({ choices: [{ index: 0, delta: { tool_calls: [call] } }] }));
+    for (const [index, { name, args, gates = [] }] of (reply.calls ?? []).entries()) {
+      const [first, ...more] = Array.isArray(args) ? args : [typeof args === 'string' ? args : JSON.stringify(args)];
+      const write = (call) => response.write(event({ choices: [{ index: 0, delta: { tool_calls: [{ index, ...call }] } }] }));
+      write({ id: `call${this.asked.length}_${index}`, type: 'function', function: { name, arguments: first } });
+      for (const [at, piece] of more.entries()) {
+        await gates[at];
+        write({ function: { arguments: piece } });
+      }
     }
     const usage = { prompt_tokens: 50, completion_tokens: 10 };
     const finish_reason = reply.calls ? 'tool_calls' : 'stop';

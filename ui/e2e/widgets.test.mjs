@@ -1,10 +1,11 @@
-// A published example of a widget in the conversation: shown beside its result, at work, and there again after a reload.
+// A published example of a widget in the conversation: shown beside its result, at work, and there again after a reload and a restart.
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { inspect, looks } from './inspect.mjs';
+import { inspect } from './inspect.mjs';
+import { conforms, record, recorded } from './official/schema.mjs';
 import { binary, Server } from './server.mjs';
-import { eventually, launch, signIn, visit } from './visit.mjs';
+import { deadServer, eventually, launch, signIn, visit } from './visit.mjs';
 
 const peers = join(dirname(binary), '..', 'peers', 'node_modules', '@modelcontextprotocol');
 const example = join(peers, 'server-basic-vanillajs', 'dist', 'index.js');
@@ -26,8 +27,9 @@ const allow = (guest) =>
   guest.page.getByRole('region', { name: 'Approvals' }).getByRole('button', { name: 'Allow', exact: true }).click();
 
 /** A page in which the tool of the example was called, and its widget. */
-async function enter(options = {}) {
-  const context = await browser.newContext({ storageState: remembered, ...options });
+async function enter() {
+  const context = await browser.newContext({ storageState: remembered });
+  await record(context);
   const guest = await visit(context, server.url);
   await eventually(async () => {
     const answer = await guest.page.request.get(`${server.url}/api/widgets`);
@@ -41,7 +43,7 @@ async function enter(options = {}) {
 const inside = (widget) => widget.locator('iframe').contentFrame();
 const ISO = /\d{4}-\d\d-\d\dT/;
 
-test('a widget shows the result, calls its server once that is allowed, and is there again after a reload', async () => {
+test('a widget shows the result, calls its server once that is allowed, and is there again after a reload and a restart', async () => {
   const { context, guest, widget } = await enter();
   const time = inside(widget).locator('#server-time');
   await eventually(async () => assert.match((await time.textContent()) ?? '', ISO));
@@ -53,18 +55,24 @@ test('a widget shows the result, calls its server once that is allowed, and is t
     assert.match(now, ISO);
     assert.notEqual(now, first);
   });
+  const frame = await (await widget.locator('iframe').elementHandle()).contentFrame();
+  // How much room there is was told or not, as it happened.
+  const methods = [...conforms(await recorded(guest.page, frame))].filter((it) => !/context|size/.test(it));
+  assert.deepEqual(methods, [
+    'ui/initialize',
+    'ui/notifications/initialized',
+    'tools/call',
+    'ui/notifications/tool-input',
+    'ui/notifications/tool-result',
+  ]);
   await guest.page.reload();
   await eventually(async () => assert.equal(await time.textContent(), first));
-  assert.deepEqual(guest.complaints, []);
+  // And once more after the server was cut off and started anew.
+  guest.foresee(deadServer);
+  await server.kill();
+  await server.restart();
+  await guest.page.reload();
+  await eventually(async () => assert.equal(await time.textContent(), first));
+  await inspect(guest, 'widget-example');
   await context.close();
 });
-
-// One of each is enough: what is within is not ours.
-for (const look of [looks[0], looks[3]].filter((it) => it !== undefined))
-  test(`a widget looks well: ${look.name}`, async () => {
-    const { context, guest, widget } = await enter(look.options);
-    const time = inside(widget).locator('#server-time');
-    await eventually(async () => assert.match((await time.textContent()) ?? '', ISO));
-    await inspect(guest, `widget-${look.name}`);
-    await context.close();
-  });

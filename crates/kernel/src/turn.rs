@@ -145,6 +145,8 @@ impl Turn {
             }
             self.afford(model.as_ref()).await?;
             let step = self.record(Fact::StepStarted { index }).await?;
+            // Until the answer is on record, so that a call is found here or there at any time.
+            let pen = Pen { writing: &self.roster.writing, session: self.session.id(), step };
             let answer =
                 self.sample(model.as_ref(), &mut state, &mut prompt, step, &mut used).await?;
             let calls = answer.calls.clone();
@@ -155,6 +157,7 @@ impl Turn {
                 self.signal(Signal::Intent { text: call.title.clone() }).await?;
             }
             self.record(Fact::Answered(answer)).await?;
+            drop(pen);
             self.warn().await?;
             if calls.is_empty() {
                 break;
@@ -309,7 +312,8 @@ impl Turn {
     ) -> Result<Result<(), ModelError>, TurnError> {
         let mut pieces = model.stream(prompt);
         let (step, wasted) = (answer.step, answer.usage);
-        let _pen = Pen { writing: &self.roster.writing, session: self.session.id(), step };
+        // What an attempt wrote that came to nothing is not the beginning of the next.
+        self.roster.writing.end(self.session.id(), step);
         while let Some(piece) = pieces.next().await {
             match piece {
                 Err(error) => return Ok(Err(error)),

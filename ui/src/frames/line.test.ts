@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FLOOD, MESSAGE_BYTES, flags } from './limits';
-import { Line, type LineState } from './line';
+import { IN_VAIN, Line, type LineState } from './line';
 
 const theme = { scheme: 'light', tokens: {} } as const;
 const welcome = { type: 'megaron:welcome', theme, visible: true };
@@ -13,6 +13,7 @@ function begin() {
     states: [] as LineState[],
     heights: [] as number[],
     greetings: 0,
+    numb: [] as boolean[],
     now: 0,
   };
   const ends = {
@@ -22,6 +23,7 @@ function begin() {
     tall: (height: number) => world.heights.push(height),
     state: (state: LineState) => world.states.push(state),
     now: () => world.now,
+    numb: (numb: boolean) => world.numb.push(numb),
   };
   return { world, line: new Line('word', ends, () => theme, () => true) };
 }
@@ -94,6 +96,19 @@ describe('a line', () => {
     expect(world).toMatchObject({ passed: [], states: ['ready', 'strayed'] });
   });
 
+  test('tells when a document no longer answers, once, and when it does again', () => {
+    const { world, line } = ready();
+    for (let asked = 0; asked < IN_VAIN; asked += 1) line.beat();
+    line.heard({ type: 'megaron:pong' });
+    for (let asked = 0; asked < IN_VAIN; asked += 1) line.beat();
+    expect(world).toMatchObject({ numb: [], passed: [] });
+    for (let asked = 0; asked < 5; asked += 1) line.beat();
+    expect(world.numb).toEqual([true]);
+    line.heard({ type: 'megaron:pong' });
+    expect(world.numb).toEqual([true, false]);
+    expect(world.posted.every((it) => (it as { type: string }).type === 'megaron:ping')).toBe(true);
+  });
+
   test('refuses what cannot be carried, and says so', () => {
     const { world, line } = ready();
     const plain = { type: 'megaron:error', error: 'a message must be plain data, as JSON can carry it' };
@@ -108,6 +123,18 @@ describe('a line', () => {
     expect(world.posted).toEqual([plain, plain, plain, large, large]);
     line.heard('x'.repeat(MESSAGE_BYTES - 2));
     expect(world.passed.map((it) => it.length)).toEqual([MESSAGE_BYTES]);
+  });
+
+  test('answers what is too large, where somebody waits for an answer', () => {
+    const { world, line } = ready();
+    const params = { x: 'x'.repeat(MESSAGE_BYTES) };
+    line.heard({ jsonrpc: '2.0', id: 0, method: 'tools/call', params });
+    line.heard({ jsonrpc: '2.0', method: 'notifications/message', params });
+    const message = `a message may have ${MESSAGE_BYTES} bytes at most`;
+    const complaint = { type: 'megaron:error', error: message };
+    const error = { code: -32000, message, data: { limit: 'messageBytes', max: MESSAGE_BYTES } };
+    expect(world.posted).toEqual([complaint, { jsonrpc: '2.0', id: 0, error }, complaint]);
+    expect(world.passed).toEqual([]);
   });
 
   test('complains once of haste, and forgives', () => {

@@ -1,5 +1,5 @@
 // One frame's line to the page: knows our documents by their word, keeps them within limits, and passes messages on.
-import { Allowance, written } from './limits';
+import { Allowance, MESSAGE_BYTES, written } from './limits';
 import type { Look } from './look';
 
 /** What the frame's surroundings do for it. */
@@ -20,6 +20,8 @@ export interface Ends {
   leads?(search: string, away: boolean): void;
   /** Something went wrong within the document. */
   broke?(verdict: string, detail: string): void;
+  /** The document has stopped answering, or answers again. */
+  numb?(numb: boolean): void;
   /** What apps say to whoever asks them something. */
   app?: AppEnd | undefined;
 }
@@ -35,6 +37,9 @@ export interface AppEnd {
 /** Our own script says so in every frame; only windows are in anybody's hands. */
 const TOUCHES: ReadonlySet<string> = new Set(['yaar:app-touched', 'yaar:app-hand-back']);
 
+/** So often it may be asked in vain whether it is still there. */
+export const IN_VAIN = 3;
+
 /** So much of what went wrong is told, in letters. */
 const FAULT = 300;
 
@@ -48,6 +53,8 @@ export class Line {
   /** Whether the word was given since a document was last there whole. */
   private fresh = false;
   private allowance: Allowance;
+  /** How often it was asked in vain whether it is still there. */
+  private vain = 0;
 
   constructor(
     private nonce: string,
@@ -61,6 +68,8 @@ export class Line {
   /** Something came from the frame itself; whoever calls has made sure of that. */
   heard(message: unknown) {
     if (this.state === 'flooding') return;
+    if (this.vain > IN_VAIN) this.ends.numb?.(false);
+    this.vain = 0;
     // An answer costs nothing: whoever asked was counted.
     const asked = this.known && (this.ends.app?.awaits(message) ?? false);
     const verdict = asked ? 'fine' : this.allowance.spend(this.ends.now());
@@ -81,8 +90,25 @@ export class Line {
     if (kind.startsWith('yaar:') && this.ends.app) return this.ends.app.heard(message);
     if (TOUCHES.has(kind)) return;
     const text = written(message);
-    if ('error' in text) this.complain(text.error);
-    else this.ends.pass(text.text);
+    if (!('error' in text)) return this.ends.pass(text.text);
+    this.complain(text.error);
+    this.refuse(message, text.error);
+  }
+
+  /** Whoever asks something in the way of widgets waits for an answer. */
+  private refuse(message: unknown, error: string) {
+    const { jsonrpc, id, method } = Object(message) as { jsonrpc?: unknown; id?: unknown; method?: unknown };
+    if (jsonrpc !== '2.0' || typeof method !== 'string' || !['string', 'number'].includes(typeof id)) return;
+    const data = { limit: 'messageBytes', max: MESSAGE_BYTES };
+    this.ends.post({ jsonrpc, id, error: { code: -32000, message: error, data } });
+  }
+
+  /** Asks whether anybody is still there: a document that broke down cannot say so. */
+  beat() {
+    if (this.state !== 'ready' || !this.known) return;
+    this.vain += 1;
+    if (this.vain === IN_VAIN + 1) this.ends.numb?.(true);
+    this.ends.post({ type: 'megaron:ping' });
   }
 
   /** A document is there whole. One of ours has given its word by now. */

@@ -4,7 +4,9 @@ import type { DisplayMode, FrameNote, FrameWish } from '../lib/wire';
 import { fitting, news, surroundings, type Box } from './stage';
 
 /** A touch is told of so often at most, in milliseconds. */
-const SOON = 1_000;
+const SOON = 300;
+/** After so long it is looked once more whether there was one. */
+const LATE = 200;
 
 export class Showing {
   mode = $state<DisplayMode>('inline');
@@ -20,7 +22,7 @@ export class Showing {
   parting: () => Promise<unknown> = async () => {};
   private asked = 0;
   private drawing = 0;
-  /** When a touch was told of last. */
+  /** When it was last looked for a touch. */
   private touched = -Infinity;
   /** It tells its height itself, and better than anybody could measure it. */
   private tellsHeight = false;
@@ -72,18 +74,32 @@ export class Showing {
     });
   }
 
-  /** It said something: what a person has just touched may do more than what acts by itself. */
-  spoke() {
-    const now = performance.now();
-    if (!navigator.userActivation?.isActive || now - this.touched < SOON) return;
-    this.touched = now;
-    this.note({ gesture: true });
+  /**
+   * It said something: what a person has just touched may do more than what acts by itself.
+   * @param focused whether it has the focus: who touched something else did not mean it
+   */
+  spoke(focused: () => boolean) {
+    if (performance.now() - this.touched < SOON) return;
+    this.touched = performance.now();
+    // What it says about a touch may come before the browser lets us know of that.
+    if (!this.touch(focused)) setTimeout(() => this.touch(focused), LATE);
+  }
+
+  private touch(focused: () => boolean): boolean {
+    const touched = focused() && navigator.userActivation?.isActive;
+    if (touched) this.note({ gesture: true });
+    return touched;
   }
 
   broke(verdict: string, detail: string) {
     // The first is the cause, and the rest mostly what followed.
     this.fault ??= { verdict, detail };
     this.note({ verdict, detail });
+  }
+
+  /** It had only been away for a while. */
+  mended() {
+    if (this.fault?.verdict === 'crashed') this.fault = undefined;
   }
 
   show(mode: DisplayMode) {

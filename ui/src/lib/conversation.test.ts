@@ -494,12 +494,12 @@ test('what becomes of the widget of a call is told of the call, also where that 
   ];
   const widget = ({ items }: Conversation) => items.flatMap((it) => (it.kind === 'tool' ? [it.widget] : []));
   const blocked = { verdict: 'csp-blocked', detail: 'connect-src https://x.example' };
-  const expected = [{ server: 'clock', changed: true, ...blocked, news: 3 }];
+  const expected = [{ server: 'clock', changed: true, ...blocked, judged: 2, news: 3 }];
   expect(widget(fold(begun, events))).toEqual(expected);
   const later = fold(empty, events);
   expect(widget(tied(begun, later.loose))).toEqual(expected);
   const well = fold(begun, [...events, happened('widget.verdict', { toolCallId: 'c', verdict: 'ok', detail: '' })]);
-  expect(widget(well)).toEqual([{ server: 'clock', changed: true, verdict: '', detail: '', news: 4 }]);
+  expect(widget(well)).toEqual([{ server: 'clock', changed: true, verdict: '', detail: '', judged: 4, news: 4 }]);
 });
 
 test('a call that is being written is one with the call it becomes, and gone if it becomes none', () => {

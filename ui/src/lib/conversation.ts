@@ -261,7 +261,8 @@ function finished(draft: Conversation, event: KnownEvent): boolean {
     }
     case 'widget.verdict': {
       const { toolCallId, verdict, detail } = event.data;
-      return changeWidget(draft, toolCallId, verdict === 'ok' ? { verdict: '', detail: '' } : { verdict, detail });
+      const now = verdict === 'ok' ? { verdict: '', detail: '' } : { verdict, detail };
+      return changeWidget(draft, toolCallId, now, true);
     }
     case 'widget.context':
     case 'widget.tools':
@@ -330,10 +331,13 @@ function changeTool(draft: Conversation, id: string, change: (tool: ToolCall) =>
   return at >= 0;
 }
 
-const newWidget: WidgetState = { server: '', changed: false, verdict: '', detail: '', news: 0 };
+const newWidget: WidgetState = { server: '', changed: false, verdict: '', detail: '', judged: 0, news: 0 };
 
-function changeWidget(draft: Conversation, id: string, change: Partial<WidgetState>): boolean {
-  return changeTool(draft, id, ({ widget = newWidget }) => ({ widget: { ...widget, ...change, news: widget.news + 1 } }));
+function changeWidget(draft: Conversation, id: string, change: Partial<WidgetState>, judges = false): boolean {
+  return changeTool(draft, id, ({ widget = newWidget }) => {
+    const news = widget.news + 1;
+    return { widget: { ...widget, ...change, judged: judges ? news : widget.judged, news } };
+  });
 }
 
 function endCompaction(

@@ -58,6 +58,8 @@ export interface WidgetState {
   /** Why it does not work; empty while it does. */
   verdict: string;
   detail: string;
+  /** What it counted to when that was found. */
+  judged: number;
   /** Counts what has happened in it since. */
   news: number;
 }

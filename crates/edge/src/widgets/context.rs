@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -19,7 +19,10 @@ use kernel::{
     views::fact::{Answered, Ending, WidgetFact},
 };
 use serde_json::{Map, Value, json};
-use tokio::time::{Instant, timeout};
+use tokio::{
+    sync::watch,
+    time::{Instant, timeout},
+};
 use uuid::Uuid;
 use widgets::{
     Context, DisplayMode, Link, LogEntry, ModelContext, Ports, Record, Said, Size, ToolCall,
@@ -41,6 +44,8 @@ use super::{
 const PAGE: Duration = Duration::from_secs(10);
 /// So old a touch may be; each counts once.
 const GESTURE: Duration = Duration::from_mins(1);
+/// And by so much it may be told of after what came of it: a browser keeps no order among the two.
+const LATE: Duration = Duration::from_millis(800);
 /// More than this of what was asked for is not kept.
 const PARAMS: usize = 8 << 10;
 const LINE_CHARS: usize = 2000;
@@ -69,8 +74,8 @@ pub struct House {
     pub wishes: Wishes,
     pub begun: Instant,
     pub lines: AtomicUsize,
-    /// When the person last touched the view.
-    pub touched: Mutex<Option<Instant>>,
+    /// When the person last touched the view, until that was used.
+    pub touched: watch::Sender<Option<Instant>>,
 }
 
 impl House {
@@ -128,12 +133,16 @@ impl House {
     }
 
     /// Whether the person may be asked to let the view do something in their name.
-    pub fn may_ask(&self) -> Result<(), Trouble> {
+    pub async fn may_ask(&self) -> Result<(), Trouble> {
         let mut servers = self.servers.list().into_iter();
-        let tied = servers.any(|server| server.name == self.server && server.gesture);
-        let touched = self.touched.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let fresh = touched.is_some_and(|touched| touched.elapsed() <= GESTURE);
-        if fresh || !tied {
+        if !servers.any(|server| server.name == self.server && server.gesture) {
+            return Ok(());
+        }
+        let fresh = |it: &Option<Instant>| it.is_some_and(|touched| touched.elapsed() <= GESTURE);
+        let mut touches = self.touched.subscribe();
+        let touched = timeout(LATE, touches.wait_for(fresh)).await.is_ok();
+        self.touched.send_replace(None);
+        if touched {
             return Ok(());
         }
         let why = "widgets of this server do this only right after they were touched";

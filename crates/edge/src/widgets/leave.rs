@@ -33,7 +33,7 @@ impl House {
         subjects: Vec<String>,
         patience: Option<Duration>,
     ) -> Result<(), Trouble> {
-        self.may_ask()?;
+        self.may_ask().await?;
         let title = format!("The widget of {} ({}) wants to {doing}", self.tool, self.server);
         let deed = Deed { risk: Risk::Reaches, detail, subjects, within: None };
         let wish = Wish { name: name.to_owned(), title, deed };

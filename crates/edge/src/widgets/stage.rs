@@ -34,8 +34,10 @@ pub struct Progress {
 }
 
 impl Progress {
-    pub fn new(verdict: Option<Verdict>) -> Self {
-        let (stage, verdict) = (watch::Sender::new(Stage::Loading), Mutex::new(verdict));
+    /// What was wrong the last time is said again if it is so again: somebody tried once more.
+    pub fn new(before: Option<Verdict>) -> Self {
+        let verdict = Mutex::new(before.filter(|verdict| verdict.name == "ok"));
+        let stage = watch::Sender::new(Stage::Loading);
         Self { stage, verdict, judged: AtomicBool::new(false) }
     }
 

@@ -10,7 +10,7 @@ use kernel::{
     widget::{Feature, Wants},
 };
 use serde_json::{Map, Value, json};
-use tokio::{task::AbortHandle, time::Instant};
+use tokio::{sync::watch, task::AbortHandle, time::Instant};
 use widgets::{Capabilities, DisplayMode, Handler, ModelContext, Setup};
 
 use super::{
@@ -103,7 +103,7 @@ impl View {
             wishes: Wishes::default(),
             begun: Instant::now(),
             lines: AtomicUsize::new(0),
-            touched: Mutex::default(),
+            touched: watch::Sender::new(None),
         });
         let permissions: Map<String, Value> =
             features.iter().map(|it| (spelt(*it).0.to_owned(), json!({}))).collect();
@@ -384,7 +384,7 @@ impl Tenant for View {
         let noted = match note {
             Value::Object(note) if note.contains_key("done") => self.house.wishes.done(note),
             Value::Object(note) if note.contains_key("gesture") => {
-                *lock(&self.house.touched) = Some(Instant::now());
+                self.house.touched.send_replace(Some(Instant::now()));
                 Ok(())
             }
             Value::Object(note) if note.contains_key("verdict") => self.judged(&note),

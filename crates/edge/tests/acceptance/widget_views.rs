@@ -223,7 +223,7 @@ async fn why_a_widget_is_not_shown_is_told_to_everybody() {
     assert_eq!(heard.last().unwrap()["event"]["data"], data);
     house.world.model.push(vec![text("Sorry.")]);
     house.turn(&session, json!({ "prompt": "go" })).await;
-    let told = "[the widget of this result is not shown to the person: script-error: boom]";
+    let told = "[something is wrong in the widget of this result: script-error: boom]";
     assert_eq!(shown_to_model(&house)[1..], [told, "go"]);
 }
 
@@ -319,7 +319,13 @@ async fn a_widget_is_shown_while_its_call_is_written_and_is_told_how_that_goes()
     assert_eq!(shown.hear().await, partial("Eu"));
     some.open();
     assert_eq!(shown.hear().await, partial("Europe/Ber"));
+    // All is written, and nothing of it on record yet: whoever asks for it now has it all the same.
+    let store = house.world.store.hold_appends();
     more.open();
+    listener.until_event("assistant.intent").await;
+    let (status, late) = open(&house, &session, data["id"].as_str().unwrap()).await;
+    assert_eq!(status, 200, "{late}");
+    store.open();
     let input = shown.hear().await;
     assert_eq!(input["method"], "ui/notifications/tool-input");
     assert_eq!(input["params"], json!({ "arguments": { "zone": "Europe/Berlin" } }));

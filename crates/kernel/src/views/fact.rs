@@ -161,10 +161,16 @@ impl WidgetFact {
     }
 }
 
+/// With these a widget is there all the same, as far as it goes.
+const SEEN: [&str; 3] = ["csp-blocked", "script-error", "crashed"];
+
 /// What a model is told of a widget that is not there.
 pub fn not_shown(verdict: &str, detail: &str) -> String {
     let detail: String = detail.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
     let what = if detail.is_empty() { verdict.to_owned() } else { format!("{verdict}: {detail}") };
+    if SEEN.contains(&verdict) {
+        return format!("[something is wrong in the widget of this result: {what}]");
+    }
     format!("[the widget of this result is not shown to the person: {what}]")
 }
 

@@ -32,7 +32,9 @@ interface Megaron {
   // Other frames of the page can write to a widget as well, and it need not know that.
   if (told.widget) {
     const guard = (event: MessageEvent) => {
-      if (event.source !== parent && event.source !== window) event.stopImmediatePropagation();
+      const asked = event.source === parent && event.data?.type === 'megaron:ping';
+      if (asked) parent.postMessage({ type: 'megaron:pong' }, '*');
+      if (asked || (event.source !== parent && event.source !== window)) event.stopImmediatePropagation();
     };
     addEventListener('message', guard, true);
     watch();

@@ -12,14 +12,16 @@ const verdicts: Record<string, string> = {
   'no-initialize': 'It never greeted.',
   'init-rejected': 'It greeted in a way that nobody understands.',
   'no-initialized': 'It greeted, and never said that it was ready.',
-  crashed: 'It broke down.',
+  crashed: 'It broke down, or is busy with itself.',
 };
 
 export const widgets = {
   of: (tool: string) => `Widget of ${tool}`,
   from: (server: string) => `from ${server}`,
   failed: 'The widget does not work',
+  limps: 'The widget may not work as it should',
   verdict: (name: string) => verdicts[name] ?? 'It does not work.',
+  numb: 'it no longer answers',
   told: 'The agent was told the same. The result is there as text above.',
   again: 'Load it again',
   closed: 'The widget was closed.',
