@@ -54,9 +54,31 @@ impl Link {
     /// The status and the body of an answer.
     pub async fn get(&self, path: &str, key: &str) -> anyhow::Result<(u16, String)> {
         let asked = self.http.get(self.at(path)).bearer_auth(key).send().await;
-        let answer = asked.context("the server does not answer")?;
+        let answer = asked.map_err(|error| self.unanswered(error))?;
         let status = answer.status().as_u16();
         Ok((status, answer.text().await.context("the server's answer was cut short")?))
+    }
+
+    fn unanswered(&self, error: reqwest::Error) -> anyhow::Error {
+        let mut causes: Option<&dyn std::error::Error> = Some(&error);
+        while let Some(cause) = causes {
+            if cause.is::<rustls::Error>() {
+                return anyhow::Error::new(error).context(self.distrust());
+            }
+            causes = cause.source();
+        }
+        anyhow::Error::new(error).context("the server does not answer")
+    }
+
+    /// What it means that no encrypted connection came about.
+    fn distrust(&self) -> &'static str {
+        match self.pinned {
+            Some(_) => "this is not the server that was meant",
+            None => {
+                "this machine does not trust the server's certificate; --fingerprint trusts one \
+                 that `megaron pair` tells of"
+            }
+        }
     }
 
     pub async fn status(&self) -> anyhow::Result<Status> {
@@ -122,13 +144,13 @@ impl Link {
         let plain = plain.context("cannot connect")?;
         let url = self.at(path).replacen("http", "ws", 1);
         let stream: Box<dyn Wire> = if self.url.scheme() == "https" {
-            let pinned = self.pinned.clone();
-            let config = pinned.context(
-                "a socket over https:// needs --fingerprint, which `megaron pair` tells",
-            )?;
+            let config = match &self.pinned {
+                Some(pinned) => pinned.clone(),
+                None => trust::known()?,
+            };
             let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())?;
             let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
-            Box::new(connector.connect(name, plain).await.context("cannot connect")?)
+            Box::new(connector.connect(name, plain).await.context(self.distrust())?)
         } else {
             Box::new(plain)
         };

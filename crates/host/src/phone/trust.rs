@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use rustls::{
     ClientConfig, DigitallySignedStruct, Error, SignatureScheme,
     client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
@@ -10,8 +11,18 @@ use rustls::{
     },
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
+use rustls_platform_verifier::BuilderVerifierExt as _;
 
 use crate::lan::certificate;
+
+/// For a server whose certificate this machine trusts.
+pub fn known() -> anyhow::Result<ClientConfig> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let trusting = builder(provider)?.with_platform_verifier();
+    Ok(trusting
+        .context("cannot read which certificates this machine trusts")?
+        .with_no_client_auth())
+}
 
 /// For a server whose certificate has this SHA-256, however it is written.
 pub fn pinned(fingerprint: &str) -> anyhow::Result<ClientConfig> {
