@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[derive(Deserialize)]
-struct Status {
+struct Standing {
     agent: String,
     status: String,
     context_remaining: f64,
@@ -61,7 +61,7 @@ async fn a_client_from_the_written_protocol_alone_has_a_whole_conversation() {
     let house = House::new(golden()).await;
     let read = async |path: &str| house.ask("GET", path).send().await.text();
     let is_share = |share: f64| (0.0..=1.0).contains(&share);
-    let status: Status = serde_json::from_str(&read("/status").await).unwrap();
+    let status: Standing = serde_json::from_str(&read("/status").await).unwrap();
     assert_eq!((status.agent.as_str(), status.status.as_str()), ("megaron", "idle"));
     assert!(is_share(status.context_remaining) && !status.version.is_empty());
     let before: History = serde_json::from_str(&read("/messages?limit=20").await).unwrap();

@@ -1,6 +1,6 @@
 //! Which certificate is trusted: those that this machine trusts, or the one of a fingerprint and no other.
 
-use std::sync::Arc;
+use std::{error::Error as StdError, io, sync::Arc};
 
 use anyhow::Context as _;
 use rustls::{
@@ -39,6 +39,16 @@ pub fn pinned(fingerprint: &str) -> anyhow::Result<ClientConfig> {
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth())
+}
+
+/// Whether a connection failed because of who is at its other end.
+pub fn is_distrust(error: &(dyn StdError + 'static)) -> bool {
+    // What an error of I/O holds is none of its sources, and may be one itself.
+    if let Some(inner) = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        return is_distrust(inner);
+    }
+    let tls = error.downcast_ref::<Error>();
+    matches!(tls, Some(Error::InvalidCertificate(_) | Error::General(_)))
 }
 
 fn builder(
