@@ -214,6 +214,11 @@ describe('the page on a phone', () => {
     await page.waitForURL(`${server.url}/?session=${sessionId}`);
     await guest.log.getByText('hello').first().waitFor();
     assert.deepEqual(guest.complaints, []);
+
+    // A phone that is lost is shut out, and what is open there with it.
+    guest.foresee(/401|WebSocket connection to/);
+    await server.command('key', 'revoke', 'Anna');
+    await page.getByRole('alert').getByText('You are not signed in').waitFor();
     await context.close();
   });
 });

@@ -1,10 +1,9 @@
 //! Who gets in: the owner, from a page of ours, by a name of ours.
 
 use std::{
-    collections::HashMap,
     io,
     net::{IpAddr, SocketAddr},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
@@ -14,17 +13,17 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use jiff::{SignedDuration, Timestamp};
 use kernel::ports::Clock;
-use sha2::{Digest as _, Sha256};
 
 use crate::{
     apps,
     caco::mcp::CALLBACK,
+    codes::{Codes, Purpose},
     desktop::CONNECT,
-    devices::{Device, Devices, Scope},
+    devices::{Device, Devices, Holder, Scope},
     error::ApiError,
     keys::{Keys, secret},
+    leaving,
     listen::{Peer, Way},
     lockout::Lockout,
     login,
@@ -33,11 +32,6 @@ use crate::{
 
 /// How long a browser stays logged in.
 const LOGIN_DAYS: i64 = 30;
-/// How long the printed login address waits for its first and only use.
-const CODE_LIFE: SignedDuration = SignedDuration::from_hours(24);
-const TOKEN_LIFE: SignedDuration = SignedDuration::from_secs(60);
-/// How many unused codes are remembered.
-const CODES: usize = 1000;
 
 pub struct Access {
     pub keys: Keys,
@@ -71,16 +65,34 @@ pub async fn guard(State(access): State<Arc<Access>>, request: Request, next: Ne
     if is_exposed(&parts) {
         return refused(ApiError::exposed().into_response(), "403");
     }
-    if let Err(refusal) = access.admit(&parts) {
-        metrics::counter!("megaron_refused_total", "status" => refusal.name()).increment(1);
-        return match refusal {
-            Refusal::Forbidden(message) => ApiError::forbidden(message).into_response(),
-            Refusal::Wrong(Some(wait)) => ApiError::locked_out(wait),
-            Refusal::Unknown if is_visit(&parts) => login::page(&login::Reason::Unknown),
-            Refusal::Unknown | Refusal::Wrong(None) => ApiError::unauthorized().into_response(),
-        };
-    }
-    next.run(Request::from_parts(parts, body)).await
+    let device = match access.admit(&parts) {
+        Ok(device) => device,
+        Err(refusal) => {
+            metrics::counter!("megaron_refused_total", "status" => refusal.name()).increment(1);
+            return match refusal {
+                Refusal::Forbidden(message) => ApiError::forbidden(message).into_response(),
+                Refusal::Wrong(Some(wait)) => ApiError::locked_out(wait),
+                Refusal::Unknown if is_visit(&parts) => login::page(&login::Reason::Unknown),
+                Refusal::Unknown | Refusal::Wrong(None) => ApiError::unauthorized().into_response(),
+            };
+        }
+    };
+    let Some(device) = device else { return next.run(Request::from_parts(parts, body)).await };
+    parts.extensions.insert(Entered(device.clone()));
+    leaving::until(next.run(Request::from_parts(parts, body)).await, &device)
+}
+
+/// The device whose key let a request in, where it was not the owner's own.
+#[derive(Clone)]
+pub struct Entered(pub Arc<Device>);
+
+/// What a request is let in by.
+pub enum Entrance {
+    /// A key, or what was given for one.
+    Open(Holder),
+    /// Something was presented that is no key.
+    Wrong,
+    Nothing,
 }
 
 /// Where a request comes from.
@@ -140,7 +152,7 @@ fn is_protocol(path: &str) -> bool {
 }
 
 impl Access {
-    fn admit(&self, parts: &Parts) -> Result<(), Refusal> {
+    fn admit(&self, parts: &Parts) -> Result<Option<Arc<Device>>, Refusal> {
         let host = self.check_host(&parts.headers, &parts.uri)?;
         check_origin(&parts.headers, host)?;
         let acts = parts.method != Method::GET && parts.method != Method::HEAD;
@@ -155,15 +167,17 @@ impl Access {
             "/healthz" | "/login" | "/login.css" | "/pair" | "/pair.js" | CONNECT
         );
         if open || returns {
-            return Ok(());
+            return Ok(None);
         }
         let from = from(parts);
-        match self.is_owner(parts) {
-            Some(true) => self.lockout.greeted(from),
-            Some(false) => return Err(Refusal::Wrong(self.lockout.mistook(from))),
-            None => return Err(Refusal::Unknown),
+        match self.entrance(parts) {
+            Entrance::Open(holder) => {
+                self.lockout.greeted(from);
+                Ok(holder.device())
+            }
+            Entrance::Wrong => Err(Refusal::Wrong(self.lockout.mistook(from))),
+            Entrance::Nothing => Err(Refusal::Unknown),
         }
-        Ok(())
     }
 
     /// A name that an attacker controls may resolve to us; it is still not ours.
@@ -185,19 +199,22 @@ impl Access {
         answers_to(host, self.listen.ip(), &self.names)
     }
 
-    /// Nothing if no key was presented. A cookie is none: an old one is nobody's guess.
-    pub fn is_owner(&self, parts: &Parts) -> Option<bool> {
+    /// A cookie that is none was nobody's guess: it is an old one.
+    pub fn entrance(&self, parts: &Parts) -> Entrance {
         let Parts { headers, uri, .. } = parts;
         if self.trust_loopback && from(parts).is_some_and(|ip| ip.is_loopback()) {
-            return Some(true);
+            return Entrance::Open(Holder::of(self.device(headers)));
         }
         if self.cookie(headers).is_some_and(|cookie| self.logged_in(cookie)) {
-            return Some(true);
+            return Entrance::Open(Holder::of(self.by_cookie(headers)));
         }
-        let by_key = bearer(headers).map(|key| self.keys.accepts(key) || self.opens_all(key));
-        let token = token(uri).filter(|_| takes_tokens(uri));
-        let by_token = token.map(|token| self.takes_token(token));
-        by_key.max(by_token)
+        let (key, token) = (bearer(headers), token(uri).filter(|_| takes_tokens(uri)));
+        let opened = key.and_then(|key| self.by_key(key));
+        match opened.or_else(|| token.and_then(|token| self.by_token(token))) {
+            Some(holder) => Entrance::Open(holder),
+            None if key.is_some() || token.is_some() => Entrance::Wrong,
+            None => Entrance::Nothing,
+        }
     }
 
     /// What a phone is told whose key opens nothing.
@@ -209,16 +226,21 @@ impl Access {
         }
     }
 
-    /// Whether this is the key of a device that may do everything.
-    fn opens_all(&self, key: &str) -> bool {
+    /// The main key, or that of a device which may do everything.
+    fn by_key(&self, key: &str) -> Option<Holder> {
+        if self.keys.accepts(key) {
+            return Some(Holder::Owner);
+        }
         let device = self.devices.find(key.as_bytes());
-        let device = device.filter(|device| device.scope == Scope::Everything);
-        device.inspect(|device| self.devices.saw(device)).is_some()
+        let device = device.filter(|device| device.scope == Scope::Everything)?;
+        self.devices.saw(&device);
+        Some(Holder::Device(device))
     }
 
     /// A one-time token, or the key itself from a client that can send nothing but a URL.
-    fn takes_token(&self, token: &str) -> bool {
-        self.codes.redeem(token, Purpose::Socket, self.clock.now()) || self.keys.accepts(token)
+    fn by_token(&self, token: &str) -> Option<Holder> {
+        let redeemed = self.codes.redeem(token, Purpose::Socket, self.clock.now());
+        redeemed.or_else(|| self.keys.accepts(token).then_some(Holder::Owner))
     }
 
     /// Browsers do not separate cookies by port, so the name does.
@@ -249,11 +271,15 @@ impl Access {
         true
     }
 
-    /// The device whose key let this request in; none if the owner's own did.
-    pub fn device(&self, headers: &HeaderMap) -> Option<Arc<Device>> {
-        if let Some(key) = bearer(headers) {
-            return self.devices.find(key.as_bytes());
+    /// Whose key this is, or whose login.
+    fn device(&self, headers: &HeaderMap) -> Option<Arc<Device>> {
+        match bearer(headers) {
+            Some(key) => self.devices.find(key.as_bytes()),
+            None => self.by_cookie(headers),
         }
+    }
+
+    fn by_cookie(&self, headers: &HeaderMap) -> Option<Arc<Device>> {
         let cookie = self.cookie(headers).filter(|cookie| self.logged_in(cookie))?;
         let (message, _) = cookie.rsplit_once('.')?;
         self.full_device(message.split('.').nth(2)?)
@@ -350,41 +376,4 @@ pub fn query<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
 
 fn text(headers: &HeaderMap, name: impl header::AsHeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
-}
-
-/// Secrets that open a door once.
-#[derive(Default)]
-pub struct Codes(Mutex<HashMap<[u8; 32], (Purpose, Timestamp)>>);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    Login,
-    Socket,
-}
-
-impl Codes {
-    pub fn issue(&self, purpose: Purpose, now: Timestamp) -> io::Result<String> {
-        let code = secret()?;
-        let life = match purpose {
-            Purpose::Login => CODE_LIFE,
-            Purpose::Socket => TOKEN_LIFE,
-        };
-        let mut codes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        codes.retain(|_, (_, expiry)| now < *expiry);
-        if codes.len() >= CODES {
-            return Err(io::Error::other("too many unused codes"));
-        }
-        codes.insert(Sha256::digest(code.as_bytes()).into(), (purpose, now + life));
-        Ok(code)
-    }
-
-    pub fn redeem(&self, code: &str, purpose: Purpose, now: Timestamp) -> bool {
-        let digest: [u8; 32] = Sha256::digest(code.as_bytes()).into();
-        let mut codes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let good = codes.get(&digest).is_some_and(|(is, expiry)| *is == purpose && now < *expiry);
-        if good {
-            codes.remove(&digest);
-        }
-        good
-    }
 }

@@ -23,6 +23,8 @@ use crate::keys::secret;
 const SEEN: SignedDuration = SignedDuration::from_mins(1);
 /// How long a name may be.
 pub const NAME_CHARS: usize = 60;
+/// How the ids of devices begin that come with the main key.
+const OWNERS: &str = "main-";
 
 /// What a key opens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -48,6 +50,26 @@ pub struct Device {
     digest: [u8; 32],
     seen: Mutex<Option<Timestamp>>,
     revoked: watch::Sender<bool>,
+}
+
+/// Whose key opens a door.
+#[derive(Clone)]
+pub enum Holder {
+    Owner,
+    Device(Arc<Device>),
+}
+
+impl Holder {
+    pub fn of(device: Option<Arc<Device>>) -> Self {
+        device.map_or(Self::Owner, Self::Device)
+    }
+
+    pub fn device(self) -> Option<Arc<Device>> {
+        match self {
+            Self::Owner => None,
+            Self::Device(device) => Some(device),
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -151,6 +173,11 @@ impl Devices {
         by_id.or_else(|| known.iter().find(|it| it.name == name)).cloned()
     }
 
+    /// Whether there is a device of this id: those that come with the main key are as good as it is.
+    pub fn has(&self, id: &str) -> bool {
+        id.starts_with(OWNERS) || self.known().iter().any(|it| it.id == id)
+    }
+
     pub fn list(&self) -> Vec<Arc<Device>> {
         self.known().clone()
     }
@@ -227,7 +254,7 @@ impl Device {
     pub fn of_owner(address: &str, agent: &str, now: Timestamp) -> Self {
         let digest: [u8; 32] = Sha256::digest(format!("{address}\n{agent}")).into();
         Self {
-            id: format!("main-{}", URL_SAFE_NO_PAD.encode(&digest[..9])),
+            id: format!("{OWNERS}{}", URL_SAFE_NO_PAD.encode(&digest[..9])),
             name: "Phone".to_owned(),
             scope: Scope::Everything,
             session: None,

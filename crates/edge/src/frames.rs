@@ -51,7 +51,7 @@ struct Frame {
     /// What it is reached by is known to whoever asked for it, and to nobody else.
     ticket: [u8; 32],
     nonce: String,
-    ancestor: String,
+    page: Page,
     tenant: Arc<dyn Tenant>,
     site: Arc<dyn Site>,
     holder: Option<Holder>,
@@ -65,6 +65,14 @@ struct Frame {
 struct Holder {
     connection: u64,
     outbox: Arc<Outbox>,
+}
+
+/// The page that a frame was made for.
+pub struct Page {
+    /// Who may frame it.
+    pub ancestor: String,
+    /// The device whose key it came with; none for the owner's own.
+    pub device: Option<String>,
 }
 
 /// What a ticket leads to.
@@ -170,13 +178,13 @@ impl Frames {
         Ok(Kept { id: self.clock.id(), ticket: secret()?, nonce: secret()? })
     }
 
-    /// A new frame for a page of this origin. Where there are too many, the one goes that nobody
+    /// A new frame for a page. Where there are too many, the one goes that nobody
     /// shows and that has not been looked at for longest.
     pub fn open(
         self: &Arc<Self>,
         tenant: Arc<dyn Tenant>,
         session: Option<SessionId>,
-        ancestor: String,
+        page: Page,
         Kept { id, ticket, nonce }: Kept,
     ) -> Result<Opened, OpenError> {
         let site = tenant.site();
@@ -185,7 +193,7 @@ impl Frames {
         let frame = Frame {
             ticket: digest(&ticket),
             nonce: nonce.clone(),
-            ancestor,
+            page,
             tenant: tenant.clone(),
             site: site.clone(),
             holder: None,
@@ -218,6 +226,11 @@ impl Frames {
         self.table().remove(&id).is_some()
     }
 
+    /// All that were made for pages of this device.
+    pub fn end_of(&self, device: &str) {
+        self.table().retain(|_, frame| frame.page.device.as_deref() != Some(device));
+    }
+
     /// What is behind a ticket.
     pub fn look(&self, ticket: &str) -> Option<Looked> {
         let digest = digest(ticket);
@@ -225,11 +238,11 @@ impl Frames {
         let mut table = self.table();
         let frame = table.values_mut().find(|frame| frame.ticket == digest)?;
         frame.used = now;
-        let Frame { site, nonce, ancestor, tenant, .. } = frame;
+        let Frame { site, nonce, page, tenant, .. } = frame;
         Some(Looked {
             site: site.clone(),
             nonce: nonce.clone(),
-            ancestor: ancestor.clone(),
+            ancestor: page.ancestor.clone(),
             capability: tenant.capability(),
             told: tenant.told(),
         })

@@ -6,6 +6,7 @@ mod auth;
 mod briefing;
 mod cabinet;
 mod caco;
+mod codes;
 mod desktop;
 mod devices;
 mod error;
@@ -14,6 +15,7 @@ mod files;
 mod frames;
 mod guest;
 mod keys;
+mod leaving;
 mod listen;
 mod lockout;
 mod login;
@@ -54,10 +56,11 @@ use tower::ServiceExt as _;
 use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use auth::{Access, Codes, Purpose};
+use auth::Access;
 use caco::clients::Clients;
 pub use caco::clients::{PREFERENCES, Preferences};
-use devices::Devices;
+use codes::{Codes, Purpose};
+use devices::{Devices, Holder};
 use frames::Frames;
 pub use frames::origin::{FrameOrigin, NoOrigin};
 pub use guest::Guest;
@@ -81,6 +84,8 @@ pub struct Settings {
     pub tls: Option<Tls>,
     /// What the content of frames is reached by, where a proxy has a name for it.
     pub frame_origin: Option<FrameOrigin>,
+    /// Whom push services may write to about our messages: `mailto:…` or `https://…`.
+    pub push_contact: Option<String>,
     pub max_connections: u32,
     /// How long running turns may take to end when the server is told to stop.
     pub drain: Duration,
@@ -95,6 +100,7 @@ impl Default for Settings {
             allowed_hosts: Vec::new(),
             tls: None,
             frame_origin: None,
+            push_contact: None,
             max_connections: 1024,
             drain: Duration::from_secs(10),
         }
@@ -202,7 +208,7 @@ impl Edge {
         let cellar = cabinet::cellar::Cellar::new(settings.data_dir.join("storage"));
         let (clock, catalog) = (host.ports.clock.clone(), host.ports.catalog.clone());
         let hub = Arc::new(desktop::Hub::new(host.devices.clone(), clock, catalog));
-        let push = push::Push::new(host.clone(), &settings.data_dir);
+        let push = push::Push::new(host.clone(), &settings.data_dir, settings.push_contact.clone());
         let lookout = OnceLock::new();
         let app = Arc::new(App {
             host,
@@ -257,7 +263,7 @@ impl Edge {
     /// An address that logs a browser in, once.
     pub fn login_url(&self) -> io::Result<String> {
         let now = self.app.host.ports.clock.now();
-        let code = self.app.access.codes.issue(Purpose::Login, now)?;
+        let code = self.app.access.codes.issue(Purpose::Login, Holder::Owner, now)?;
         Ok(format!("http://{}/login?code={code}", self.address()))
     }
 
@@ -266,7 +272,8 @@ impl Edge {
     pub async fn serve(self, shutdown: impl Future<Output = ()>) -> io::Result<()> {
         let Self { app, listener, settings, mcp, sandbox } = self;
         app.access.devices.load().await.map_err(io::Error::other)?;
-        app.push.load().await.map_err(io::Error::other)?;
+        let devices = &app.access.devices;
+        app.push.load(|id| devices.has(id)).await.map_err(io::Error::other)?;
         let router = router(app.clone(), mcp);
         let finish = async {
             app.host.shut(settings.drain).await;

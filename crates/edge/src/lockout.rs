@@ -171,6 +171,8 @@ fn part(from: IpAddr) -> IpAddr {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[expect(clippy::unnecessary_wraps, reason = "it may be unknown where a request is from")]
@@ -250,5 +252,22 @@ mod tests {
         let inner = lockout.inner();
         assert!(inner.addresses.len() <= WATCHED);
         assert!(inner.addresses.contains_key(&"192.0.2.2".parse().unwrap()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wrong_key_is_told_of_once_a_minute() {
+        let (lines, lockout) = (tempfile::NamedTempFile::new().unwrap(), Lockout::default());
+        let writer = Arc::new(lines.reopen().unwrap());
+        let told = tracing_subscriber::fmt().with_writer(writer).finish();
+        let _told = tracing::subscriber::set_default(told);
+        for _ in 0..3 {
+            for _ in 0..MISTAKES {
+                lockout.mistook(address("192.0.2.1"));
+            }
+            tokio::time::advance(WINDOW).await;
+        }
+        let text = std::fs::read_to_string(lines.path()).unwrap();
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert!(text.lines().all(|line| line.contains("a wrong key was presented")), "{text}");
     }
 }

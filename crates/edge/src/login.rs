@@ -13,7 +13,8 @@ use kernel::update::SessionId;
 use serde_json::json;
 
 use crate::{
-    auth::{self, Access, Purpose},
+    auth::{self, Access},
+    codes::Purpose,
     devices::{Device, Scope},
     error::ApiError,
     listen::{Peer, Way},
@@ -36,7 +37,7 @@ pub enum Reason {
 /// With a code, logs in; without, shows the form.
 pub async fn visit(State(access): State<Arc<Access>>, request: Request) -> Response {
     match auth::query(request.uri(), "code") {
-        Some(code) if access.codes.redeem(code, Purpose::Login, access.clock.now()) => {
+        Some(code) if access.codes.redeem(code, Purpose::Login, access.clock.now()).is_some() => {
             access.lockout.greeted(from(&request));
             // Nothing else of an address is followed: it may have been made up.
             let session = auth::query(request.uri(), "session").and_then(SessionId::parse);

@@ -1,6 +1,6 @@
 //! One pump for every WebSocket, whatever is spoken on it: listens, speaks, and drops who is deaf.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::pending, sync::Arc, time::Duration};
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
 use futures::SinkExt as _;
@@ -9,13 +9,15 @@ use tokio::{
     time::{Instant, interval_at, timeout},
 };
 
-use crate::listen::Peer;
+use crate::{devices::Device, listen::Peer};
 
 /// Small, because most connections are idle most of the time.
 pub const WRITE_BUFFER: usize = 8 * 1024;
 /// A peer that has not taken what waits for it in so long is told to come back when it can.
 const STALL: Duration = Duration::from_secs(30);
 const FAREWELL: Duration = Duration::from_secs(2);
+/// The close code for a key that opens nothing any more.
+pub const REVOKED: u16 = 4401;
 /// How long the dialect may think about what is left to say when everything ends.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
@@ -89,6 +91,7 @@ enum End {
     Slow,
     TooLarge(&'static str),
     Closing,
+    Revoked,
     Dismissed(Farewell),
 }
 
@@ -100,15 +103,23 @@ impl End {
             Self::TooLarge(reason) => (close_code::SIZE, *reason),
             Self::Dismissed(Farewell { code, reason }) => (*code, *reason),
             Self::Closing => (close_code::AWAY, "the server is shutting down"),
+            Self::Revoked => (REVOKED, "the key was revoked"),
         };
         Some(CloseFrame { code, reason: reason.into() })
     }
 }
 
+/// What ends a conversation whatever is being said.
+pub struct Ends {
+    pub closing: watch::Receiver<bool>,
+    /// Whose key opened it; none where it was the owner's own.
+    pub device: Option<Arc<Device>>,
+}
+
 pub async fn pump<D: Dialect>(
     mut socket: WebSocket,
     mut dialect: D,
-    mut closing: watch::Receiver<bool>,
+    Ends { mut closing, device }: Ends,
     peer: Option<Peer>,
 ) {
     metrics::gauge!("megaron_sockets").increment(1);
@@ -116,6 +127,7 @@ pub async fn pump<D: Dialect>(
     let mut ping = interval_at(Instant::now() + manners.ping, manners.ping);
     let mut heard_at = Instant::now();
     let mut out = Vec::new();
+    let mut revoked = device.map(|device| device.revocation());
     let end = loop {
         tokio::select! {
             message = socket.recv() => {
@@ -147,6 +159,7 @@ pub async fn pump<D: Dialect>(
                 }
             }
             () = closed(&mut closing) => break End::Closing,
+            () = gone(&mut revoked) => break End::Revoked,
         }
         match timeout(STALL, send(&mut socket, &mut out, dialect.enclosed())).await {
             Ok(Ok(())) => (),
@@ -173,15 +186,32 @@ pub async fn pump<D: Dialect>(
         }
         // A courtesy: the peer may be past hearing.
         timeout(FAREWELL, socket.send(Message::Close(Some(frame)))).await.ok();
+        if !matches!(end, End::Closing) {
+            hear_out(&mut socket, FAREWELL).await;
+        }
     }
     metrics::gauge!("megaron_sockets").decrement(1);
     drop(peer);
+}
+
+/// Reads on until the peer has answered our goodbye: a connection that is shut while something of theirs is
+/// unread takes back what they have not read.
+pub async fn hear_out(socket: &mut WebSocket, patience: Duration) {
+    let rest = async { while let Some(Ok(_)) = socket.recv().await {} };
+    timeout(patience, rest).await.ok();
 }
 
 /// Returns when everything is to end.
 async fn closed(closing: &mut watch::Receiver<bool>) {
     // An error means that whoever would say so is gone, which says it as well.
     closing.wait_for(|closing| *closing).await.ok();
+}
+
+/// Returns when the key is revoked that opened this, if it was a device's.
+async fn gone(revoked: &mut Option<watch::Receiver<bool>>) {
+    let Some(revoked) = revoked else { return pending().await };
+    // A device that is known nowhere any more was revoked.
+    revoked.wait_for(|revoked| *revoked).await.ok();
 }
 
 /// Everything that waits goes into one write.

@@ -68,6 +68,8 @@ pub struct Server {
     pub tls_key: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox_origin: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub push_contact: Option<String>,
     pub drain_seconds: u64,
     pub max_connections: NonZeroU32,
 }
@@ -133,6 +135,7 @@ impl Default for Server {
             tls_cert: None,
             tls_key: None,
             sandbox_origin: None,
+            push_contact: None,
             drain_seconds: 10,
             max_connections: const { NonZeroU32::new(1024).unwrap() },
         }
@@ -193,6 +196,15 @@ impl Config {
             anyhow::ensure!(
                 !host.is_empty() && !host.contains(['/', ':', ' ']),
                 "allowed_hosts: `{host}` is not a bare host name like `megaron.example`"
+            );
+        }
+        if let Some(contact) = &config.server.push_contact {
+            let named = contact.strip_prefix("mailto:").or(contact.strip_prefix("https://"));
+            anyhow::ensure!(
+                named
+                    .is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_graphic())),
+                "server.push_contact: `{contact}` is no address like `mailto:you@example.com` or \
+                 `https://example.com/contact`"
             );
         }
         config.budgets.check().context("[budgets]")?;

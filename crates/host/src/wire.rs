@@ -160,6 +160,7 @@ impl Rooms {
             allowed_hosts,
             tls: lan.map(|lan| lan.tls),
             frame_origin,
+            push_contact: config.server.push_contact.clone(),
             max_connections: config.server.max_connections.get(),
             drain,
         };

@@ -190,6 +190,9 @@ pub trait Attic: Send + Sync {
     /// What is in a file that was kept for this session; `None` if there is none by this name.
     fn fetch(&self, session: SessionId, path: PathBuf) -> Stored<'_, Option<Vec<u8>>>;
 
+    /// How many bytes are in such a file; `None` if there is none by this name.
+    fn size(&self, session: SessionId, path: PathBuf) -> Stored<'_, Option<u64>>;
+
     fn clear(&self, session: SessionId) -> Stored<'_, ()>;
 }
 

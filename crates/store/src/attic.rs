@@ -45,6 +45,17 @@ impl Attic for Store {
         .boxed()
     }
 
+    fn size(&self, session: SessionId, path: PathBuf) -> Stored<'_, Option<u64>> {
+        if path.parent() != Some(&self.folder(session)) {
+            return future::ready(Ok(None)).boxed();
+        }
+        on_disk(move || match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            found => found.map(|found| Some(found.len())),
+        })
+        .boxed()
+    }
+
     fn clear(&self, session: SessionId) -> Stored<'_, ()> {
         let folder = self.folder(session);
         on_disk(move || match fs::remove_dir_all(folder) {

@@ -249,6 +249,11 @@ impl Attic for MemoryStore {
         self.with(|data| data.files.get(&path).filter(|_| is_own).cloned())
     }
 
+    fn size(&self, session: SessionId, path: PathBuf) -> Stored<'_, Option<u64>> {
+        let is_own = path.parent() == Some(&folder(session));
+        self.with(|data| data.files.get(&path).filter(|_| is_own).map(|it| it.len() as u64))
+    }
+
     fn clear(&self, session: SessionId) -> Stored<'_, ()> {
         self.with(|data| data.files.retain(|path, _| !path.starts_with(folder(session))))
     }

@@ -14,11 +14,13 @@ use super::socket::Connection;
 use crate::{
     App,
     apps::{self, Beside, Interest, Party, arrive},
-    auth::Purpose,
+    auth::Entered,
+    codes::Purpose,
+    devices::Holder,
     error::{ApiError, ErrorBody},
     extract::ClientId,
     listen::Peer,
-    socket::{Dialect, WRITE_BUFFER, pump},
+    socket::{Dialect, Ends, WRITE_BUFFER, pump},
     window::{self, Caller},
 };
 
@@ -97,12 +99,13 @@ pub fn open<D: Dialect + 'static>(
         }
     };
     let (peer, closing) = (request.extensions().get::<Peer>().cloned(), app.closing.subscribe());
+    let device = request.extensions().get::<Entered>().map(|Entered(device)| device.clone());
     let dialect = dialect(app);
     upgrade
         .max_message_size(D::MANNERS.read_bytes)
         .max_frame_size(D::MANNERS.read_bytes)
         .write_buffer_size(WRITE_BUFFER)
-        .on_upgrade(|socket| pump(socket, dialect, closing, peer))
+        .on_upgrade(|socket| pump(socket, dialect, Ends { closing, device }, peer))
 }
 
 #[derive(Serialize, ToSchema)]
@@ -118,8 +121,12 @@ pub struct SocketToken {
 /// For `/caco/ws?token=`, where a client cannot send headers. It opens one socket, within a minute.
 #[utoipa::path(post, path = "/api/socket-token", tag = "access",
     responses((status = 200, body = SocketToken), (status = 401, body = ErrorBody)))]
-pub async fn token(State(app): State<Arc<App>>) -> Result<Json<SocketToken>, ApiError> {
-    let issued = app.access.codes.issue(Purpose::Socket, app.host.ports.clock.now());
+pub async fn token(
+    State(app): State<Arc<App>>,
+    entered: Option<Extension<Entered>>,
+) -> Result<Json<SocketToken>, ApiError> {
+    let holder = Holder::of(entered.map(|Extension(Entered(device))| device));
+    let issued = app.access.codes.issue(Purpose::Socket, holder, app.host.ports.clock.now());
     let token = issued.map_err(|error| ApiError::internal(error.to_string()))?;
     Ok(Json(SocketToken { token, expires_in: 60 }))
 }

@@ -10,14 +10,15 @@ use axum::{
 
 use super::{connection::Connection, passes::Bearer, viewer::Viewer};
 use crate::{
-    App, auth,
+    App,
+    auth::{self, Entered, Entrance},
     caco::upgrade::{self, Upgrade},
     error::ApiError,
 };
 
 pub async fn connect(State(app): State<Arc<App>>, upgrade: Upgrade, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
-    let bearer = match bearer(&app, &parts).await {
+    let (mut parts, body) = request.into_parts();
+    let bearer = match bearer(&app, &mut parts).await {
         Ok(bearer) => bearer,
         Err(error) => return error.into_response(),
     };
@@ -49,11 +50,15 @@ pub async fn connect(State(app): State<Arc<App>>, upgrade: Upgrade, request: Req
 }
 
 /// Whoever brings nothing that we know is told no more than that.
-async fn bearer(app: &Arc<App>, parts: &Parts) -> Result<Bearer, ApiError> {
+async fn bearer(app: &Arc<App>, parts: &mut Parts) -> Result<Bearer, ApiError> {
     app.hub.passes.load().await?;
     let from = auth::from(parts);
-    if app.access.is_owner(parts) == Some(true) {
+    if let Entrance::Open(holder) = app.access.entrance(parts) {
         app.access.lockout.greeted(from);
+        // What it opens here ends with its key, as elsewhere.
+        if let Some(device) = holder.device() {
+            parts.extensions.insert(Entered(device));
+        }
         return Ok(Bearer::Owner);
     }
     let presented = auth::bearer(&parts.headers).or_else(|| auth::query(&parts.uri, "token"));

@@ -13,9 +13,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{Kept, OpenError, Opened, tenant::Tenant, window};
+use super::{Kept, OpenError, Opened, Page, tenant::Tenant, window};
 use crate::{
-    App, applet, cabinet,
+    App, applet,
+    auth::Entered,
+    cabinet,
     error::{ApiError, ErrorBody},
     extract::{self, ClientId, Json},
     listen::{Peer, Way},
@@ -141,6 +143,7 @@ pub async fn offers(State(app): State<Arc<App>>) -> Reply<Offers> {
 pub async fn open(
     State(app): State<Arc<App>>,
     peer: Option<Extension<Peer>>,
+    entered: Option<Extension<Entered>>,
     headers: HeaderMap,
     ClientId(client): ClientId,
     Json(NewFrame { kind, id, session_id, params, keep_state, keep }): Json<NewFrame>,
@@ -174,7 +177,8 @@ pub async fn open(
     let query = tenant.query().map(|query| format!("?{query}")).unwrap_or_default();
     // Whoever is reached by a proxy that speaks TLS is reached under the same name.
     let ancestor = format!("http://{host} https://{host}");
-    let opened = app.frames.open(tenant, session, ancestor, given)?;
+    let device = entered.map(|Extension(Entered(device))| device.id.clone());
+    let opened = app.frames.open(tenant, session, Page { ancestor, device }, given)?;
     let Opened { id, ticket, nonce, site } = opened;
     let face = site.face();
     Ok(Reply(NewTicket {

@@ -1,6 +1,10 @@
 //! Reads what happens in every session, notes what is owed to whom, and sends it when its time has come.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use futures::{
     FutureExt as _, StreamExt as _,
@@ -22,7 +26,7 @@ use super::{
     post::{self, Letter, Outcome},
     subscription::{Subscription, Trouble},
 };
-use crate::App;
+use crate::{App, window};
 
 const PAGE: usize = 128;
 /// How many messages are on their way at a time; one for each browser.
@@ -58,7 +62,10 @@ pub async fn keep(app: Arc<App>) {
                 Err(RecvError::Lagged(_)) => look_again = true,
                 Err(RecvError::Closed) => return future::pending().await,
             },
-            () = app.push.changed.notified() => look_again = true,
+            () = app.push.changed.notified() => {
+                keeper.quiet.clear();
+                look_again = true;
+            }
             Some((place, seq, outcome)) = sending.next() => keeper.note(place, seq, outcome).await,
             () = app.host.ports.clock.until(next) => (),
         }
@@ -70,6 +77,9 @@ struct Keeper {
     debts: Debts,
     /// Browsers to which something is on its way.
     busy: HashSet<String>,
+    /// Until when something waits because it is night there: read from the settings again after a crash,
+    /// and whenever they change.
+    quiet: HashMap<Place, Timestamp>,
 }
 
 impl Keeper {
@@ -78,7 +88,9 @@ impl Keeper {
         let (catalog, clock) = (app.host.ports.catalog.clone(), app.host.ports.clock.clone());
         loop {
             match Debts::load(catalog.clone()).await {
-                Ok(debts) => return Self { app, debts, busy: HashSet::new() },
+                Ok(debts) => {
+                    return Self { app, debts, busy: HashSet::new(), quiet: HashMap::new() };
+                }
                 Err(error) => tracing::warn!(%error, "cannot read what notifications are owed"),
             }
             clock.until(clock.now().saturating_add(AGAIN).unwrap_or(Timestamp::MAX)).await;
@@ -118,12 +130,30 @@ impl Keeper {
             }
         }
         for browser in browsers {
+            if !self.may_hear(&browser, session).await? {
+                continue;
+            }
             let wanted = |it: &&Notice| it.at >= browser.created && browser.settings.wants(it.kind);
             if let Some(newest) = notices.iter().rev().find(wanted) {
                 self.debts.owe(&browser.id, newest.clone()).await?;
+                // What waits now may be something that does not have to.
+                self.quiet.remove(&(browser.id.clone(), session));
             }
         }
         self.debts.read(session, place, !notices.is_empty()).await
+    }
+
+    /// The key of a phone opens one conversation, and it is told of no other.
+    async fn may_hear(
+        &self,
+        browser: &Subscription,
+        session: SessionId,
+    ) -> Result<bool, StoreError> {
+        let device = browser.device.as_deref();
+        match device.and_then(|device| self.app.access.devices.named(device)) {
+            Some(device) => window::hears(&self.app, &device, session).await,
+            None => Ok(true),
+        }
     }
 
     /// After which fact there may be news for somebody.
@@ -152,8 +182,12 @@ impl Keeper {
 
     /// What was due by then is on its way, or waits for something else.
     fn next_due(&self, now: Timestamp) -> Timestamp {
-        let later = self.debts.owed.values().map(|owed| owed.due).filter(|due| *due > now);
-        later.min().unwrap_or(Timestamp::MAX)
+        let due = self.debts.owed.iter().map(|(place, owed)| self.due(place, owed));
+        due.filter(|due| *due > now).min().unwrap_or(Timestamp::MAX)
+    }
+
+    fn due(&self, place: &Place, owed: &Owed) -> Timestamp {
+        self.quiet.get(place).map_or(owed.due, |end| owed.due.max(*end))
     }
 
     async fn send_due(&mut self, now: Timestamp, sending: &mut Sending) {
@@ -161,7 +195,7 @@ impl Keeper {
             .debts
             .owed
             .iter()
-            .filter(|((browser, _), owed)| owed.due <= now && !self.busy.contains(browser))
+            .filter(|(place, owed)| self.due(place, owed) <= now && !self.busy.contains(&place.0))
             .map(|(place, _)| place.clone())
             .collect();
         for place in due {
@@ -182,10 +216,10 @@ impl Keeper {
             _ => return self.settle(&place).await,
         };
         if let Some(end) = browser.settings.waits(owed.notice.kind, now) {
-            // Known again from the settings after a crash.
-            self.debts.owed.entry(place).and_modify(|owed| owed.due = end);
+            self.quiet.insert(place, end);
             return;
         }
+        self.quiet.remove(&place);
         self.busy.insert(place.0.clone());
         sending.push(deliver(self.app.clone(), browser, place, owed.notice.clone()).boxed());
     }
@@ -260,6 +294,7 @@ impl Keeper {
     }
 
     async fn settle(&mut self, place: &Place) {
+        self.quiet.remove(place);
         if let Err(error) = self.debts.settle(place).await {
             tracing::warn!(%error, "cannot note that a notification is not owed any more");
             self.debts.owed.remove(place);

@@ -6,8 +6,8 @@ mod notice;
 mod owed;
 mod post;
 pub mod routes;
-mod settings;
-mod subscription;
+pub mod settings;
+pub mod subscription;
 mod vapid;
 
 use std::{
@@ -27,7 +27,7 @@ use vapid::Vapid;
 pub struct Push {
     host: Arc<Host>,
     vapid: Vapid,
-    subscriptions: Subscriptions,
+    pub subscriptions: Subscriptions,
     /// When a page in the foreground last showed each session.
     seen: Mutex<HashMap<SessionId, Timestamp>>,
     /// Somebody else wants to be told, or something else.
@@ -35,9 +35,10 @@ pub struct Push {
 }
 
 impl Push {
-    pub fn new(host: Arc<Host>, data_dir: &Path) -> Self {
+    /// Whoever carries our messages may write to `contact` about them.
+    pub fn new(host: Arc<Host>, data_dir: &Path, contact: Option<String>) -> Self {
         Self {
-            vapid: Vapid::new(data_dir),
+            vapid: Vapid::new(data_dir, contact),
             subscriptions: Subscriptions::new(host.ports.catalog.clone()),
             seen: Mutex::default(),
             changed: Notify::new(),
@@ -45,8 +46,15 @@ impl Push {
         }
     }
 
-    pub async fn load(&self) -> Result<(), StoreError> {
-        self.subscriptions.load().await
+    /// What is known from before, without the browsers of devices that are gone.
+    pub async fn load(&self, is_known: impl Fn(&str) -> bool) -> Result<(), StoreError> {
+        self.subscriptions.load().await?;
+        for subscription in self.subscriptions.list() {
+            if !subscription.device.as_deref().is_none_or(&is_known) {
+                self.subscriptions.remove(&subscription.id).await?;
+            }
+        }
+        Ok(())
     }
 
     /// A person is looking at this session.
@@ -63,6 +71,15 @@ impl Push {
     fn seen_since(&self, session: SessionId, at: Timestamp) -> bool {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.get(&session).is_some_and(|seen| *seen >= at)
+    }
+
+    /// It is told nothing more. Says whether there was such a one.
+    pub async fn forget(&self, id: &str) -> Result<bool, StoreError> {
+        let known = self.subscriptions.remove(id).await?;
+        if known {
+            self.tell();
+        }
+        Ok(known)
     }
 
     /// The key of this device opens nothing any more, and it is told nothing more.

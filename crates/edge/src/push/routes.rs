@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use axum::{
-    Json as Reply,
+    Extension, Json as Reply,
     extract::{Path, State},
-    http::HeaderMap,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -21,8 +20,9 @@ use super::{
 };
 use crate::{
     App,
+    auth::Entered,
     caco::Iso,
-    devices::NAME_CHARS,
+    devices::{Device, NAME_CHARS},
     error::{ApiError, ErrorBody},
     extract::Json,
 };
@@ -94,11 +94,15 @@ pub struct Listed {
 /// Every page hears `devices.changed` when one of them comes, goes or is told something.
 #[utoipa::path(get, path = "/api/push", tag = "phone", responses((status = 200, body = Listed)))]
 async fn list(State(app): State<Arc<App>>) -> Result<Reply<Listed>, ApiError> {
-    let public_key =
-        app.push.vapid.public().map_err(|error| ApiError::internal(error.to_string()))?;
+    let public_key = key(&app)?;
     let known = app.push.subscriptions.list();
     let subscriptions = known.iter().map(|it| Shown::of(it)).collect();
     Ok(Reply(Listed { public_key, subscriptions, most: subscription::MOST }))
+}
+
+/// What a browser needs to subscribe.
+pub fn key(app: &App) -> Result<String, ApiError> {
+    app.push.vapid.public().map_err(|error| ApiError::internal(error.to_string()))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -114,6 +118,12 @@ pub struct Wish {
     /// Where the browser is: `Europe/Berlin`.
     #[serde(rename = "timeZone")]
     time_zone: Option<String>,
+}
+
+impl Wish {
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -132,21 +142,33 @@ struct Keys {
         (status = 409, body = ErrorBody)))]
 async fn subscribe(
     State(app): State<Arc<App>>,
-    headers: HeaderMap,
+    entered: Option<Extension<Entered>>,
     Json(wish): Json<Wish>,
 ) -> Result<Reply<Shown>, ApiError> {
+    let device = entered.as_ref().map(|Extension(Entered(device))| device.as_ref());
+    let known = take(&app, device, wish, Settings::default()).await?;
+    Ok(Reply(Shown::of(&known)))
+}
+
+/// Takes in a browser, or an app that is told like one. `otherwise` are the settings of one that is new and
+/// has none.
+pub async fn take(
+    app: &App,
+    device: Option<&Device>,
+    wish: Wish,
+    otherwise: Settings,
+) -> Result<Arc<Subscription>, ApiError> {
     let Wish { endpoint, keys, name, settings, time_zone } = wish;
     post::check(app.host.ports.web.as_ref(), &endpoint).map_err(ApiError::bad_request)?;
     let read = Recipient::read(&keys.p256dh, &keys.auth);
     read.map_err(|error| ApiError::bad_request(error.to_string()))?;
     let keep_settings = settings.is_none();
-    let mut settings = settings.unwrap_or_default();
+    let mut settings = settings.unwrap_or(otherwise);
     settings.time_zone = settings.time_zone.or(time_zone);
     settings.check().map_err(ApiError::bad_request)?;
-    let device = app.access.device(&headers);
     let name = match name {
         Some(name) => named(&name)?,
-        None => device.as_ref().map_or("Browser", |device| device.name.as_str()).to_owned(),
+        None => device.map_or("Browser", |device| device.name.as_str()).to_owned(),
     };
     let put = app.push.subscriptions.put(
         Subscription {
@@ -165,7 +187,7 @@ async fn subscribe(
     );
     let known = put.await?;
     app.push.tell();
-    Ok(Reply(Shown::of(&known)))
+    Ok(known)
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -206,7 +228,7 @@ async fn change(
 #[derive(Serialize, ToSchema)]
 #[schema(as = PushDone)]
 pub struct Done {
-    ok: bool,
+    pub ok: bool,
 }
 
 /// Tell a browser nothing more
@@ -217,10 +239,9 @@ async fn unsubscribe(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
 ) -> Result<Reply<Done>, ApiError> {
-    if !app.push.subscriptions.remove(&id).await? {
+    if !app.push.forget(&id).await? {
         return Err(absent(&id));
     }
-    app.push.tell();
     Ok(Reply(Done { ok: true }))
 }
 
@@ -246,8 +267,7 @@ async fn test(
     let what = match post::deliver(ports.web.as_ref(), &app.push.vapid, letter, now).await {
         Outcome::Sent => None,
         Outcome::Gone => {
-            app.push.subscriptions.remove(&id).await?;
-            app.push.tell();
+            app.push.forget(&id).await?;
             return Err(ApiError::bad_gateway("the browser is not subscribed any more"));
         }
         Outcome::Later { what, .. } | Outcome::Refused(what) => Some(what),

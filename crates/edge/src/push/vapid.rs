@@ -18,18 +18,21 @@ use serde_json::json;
 
 /// How long what we sign is good for; a push service takes a day at most.
 const SECONDS: i64 = 12 * 60 * 60;
-/// Whom to write to about us. Services ask for an address, and nobody may know the owner's.
+/// Whom to write to about us, where the owner names nobody: services ask for an address all the same.
 const CONTACT: &str = "mailto:nobody@example.com";
 const FILE: &str = "push-key";
 
 pub struct Vapid {
     path: PathBuf,
+    /// An address of mail, or of a page.
+    contact: String,
     known: Mutex<Option<Vec<u8>>>,
 }
 
 impl Vapid {
-    pub fn new(data_dir: &Path) -> Self {
-        Self { path: data_dir.join(FILE), known: Mutex::default() }
+    pub fn new(data_dir: &Path, contact: Option<String>) -> Self {
+        let contact = contact.unwrap_or_else(|| CONTACT.to_owned());
+        Self { path: data_dir.join(FILE), contact, known: Mutex::default() }
     }
 
     /// What a browser is told, so that nobody else can send to its subscription.
@@ -41,7 +44,7 @@ impl Vapid {
     pub fn authorization(&self, origin: &str, now: Timestamp) -> io::Result<String> {
         let pair = self.pair()?;
         let expiry = now.as_second() + SECONDS;
-        let claims = json!({ "aud": origin, "exp": expiry, "sub": CONTACT });
+        let claims = json!({ "aud": origin, "exp": expiry, "sub": self.contact });
         let part = |value: &serde_json::Value| URL_SAFE_NO_PAD.encode(value.to_string());
         let said = format!("{}.{}", part(&json!({ "typ": "JWT", "alg": "ES256" })), part(&claims));
         let signature = pair.sign(&SystemRandom::new(), said.as_bytes());
@@ -102,12 +105,12 @@ mod tests {
     #[test]
     fn the_key_is_made_once_and_only_its_owner_can_read_it() {
         let folder = tempfile::tempdir().unwrap();
-        let public = Vapid::new(folder.path()).public().unwrap();
-        assert_eq!(Vapid::new(folder.path()).public().unwrap(), public);
+        let public = Vapid::new(folder.path(), None).public().unwrap();
+        assert_eq!(Vapid::new(folder.path(), None).public().unwrap(), public);
         let mode = fs::metadata(folder.path().join(FILE)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         fs::write(folder.path().join(FILE), "nonsense").unwrap();
-        let broken = Vapid::new(folder.path()).public().unwrap_err().to_string();
+        let broken = Vapid::new(folder.path(), None).public().unwrap_err().to_string();
         assert!(broken.ends_with("holds no key; remove it for a new one"), "{broken}");
     }
 }

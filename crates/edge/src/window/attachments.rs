@@ -9,8 +9,8 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use kernel::{
-    ports::{Shelf, StoreError},
-    update::{Attachment, Seq, SessionId},
+    ports::{Attic, Shelf, StoreError},
+    update::{Attachment, Fact, Seq, SessionId},
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,12 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 use uuid::Uuid;
 
-use super::{Caller, conversation, refusal, rows, second::frames::File, sees, text};
+use super::{
+    Caller, conversation, refusal,
+    rows::{self, Filed, Role, Row},
+    second::frames::File,
+    sees, text,
+};
 use crate::{
     App,
     devices::Device,
@@ -144,8 +149,11 @@ async fn fetch(
     let seq = seq.ok_or_else(absent)?;
     let index: usize = index.parse().map_err(|_| absent())?;
     let entry = app.host.ports.log.read(id, seq.before(), 1).await?.pop();
-    let message = entry.as_ref().and_then(|entry| rows::taken(&entry.fact));
-    let file = message.and_then(|it| it.attachments.get(index)).ok_or_else(absent)?;
+    let files = entry.as_ref().map(|entry| match &entry.fact {
+        Fact::ToolReturned { output, .. } => output.images(),
+        fact => rows::taken(fact).map_or(&[][..], |message| &message.attachments),
+    });
+    let file = files.and_then(|files| files.get(index)).ok_or_else(absent)?;
     let bytes = app.host.ports.attic.fetch(id, file.path.clone()).await?;
     let bytes = bytes.ok_or_else(|| ApiError::gone("the file is gone"))?;
     let kind = extension(&file.mime).map_or("application/octet-stream", |_| file.mime.as_str());
@@ -201,26 +209,40 @@ pub async fn sent(app: &App, brought: Brought) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The files of the message at this place.
-pub fn listed(session: SessionId, seq: Seq, files: &[Attachment]) -> Vec<File> {
-    let file = |(index, file): (usize, &Attachment)| File {
-        id: format!("{}-{index}", seq.0),
-        name: file.name.clone(),
-        mime: file.mime.clone(),
-        url: format!("/window/attachments/{session}/{}/{index}", seq.0),
-    };
-    files.iter().enumerate().map(file).collect()
+/// The files of a row, with their sizes as far as they are still there.
+pub async fn listed(
+    attic: &dyn Attic,
+    session: SessionId,
+    files: &[Filed],
+) -> Result<Vec<File>, StoreError> {
+    let mut listed = Vec::with_capacity(files.len());
+    for it @ Filed { seq, index, file } in files {
+        listed.push(File {
+            id: format!("{}-{index}", seq.0),
+            name: file.name.clone(),
+            mime: file.mime.clone(),
+            size: attic.size(session, file.path.clone()).await?,
+            url: url(session, it),
+        });
+    }
+    Ok(listed)
 }
 
-/// What is said, and below it a link for each file: all that version 1 can show.
-pub fn linked(session: SessionId, seq: Seq, content: &str, files: &[Attachment]) -> String {
-    let mut text = content.to_owned();
-    for File { name, url, .. } in listed(session, seq, files) {
-        let name: String = name.chars().filter(|it| !matches!(it, '[' | ']' | '\n')).collect();
+/// What somebody said, and below it a link for each file: all that version 1 can show.
+pub fn linked(session: SessionId, row: &Row) -> String {
+    let mut text = row.content.clone();
+    // An answer is what its pieces were, and those are told already.
+    for it in row.files.iter().filter(|_| row.role == Role::User) {
+        let odd = |it: &char| !matches!(it, '[' | ']' | '\n');
+        let name: String = it.file.name.chars().filter(odd).collect();
         text.push_str(if text.ends_with(')') && text.contains("](") { "\n" } else { "\n\n" });
-        text.extend(["[", &name, "](", &url, ")"]);
+        text.extend(["[", &name, "](", &url(session, it), ")"]);
     }
     text
+}
+
+fn url(session: SessionId, Filed { seq, index, .. }: &Filed) -> String {
+    format!("/window/attachments/{session}/{}/{index}", seq.0)
 }
 
 /// Of the kinds that cannot be anything but a picture.

@@ -5,7 +5,7 @@ use kernel::{
     update::{Outcome, Output, ToolRequest},
 };
 
-use super::frames::Step;
+use super::frames::{Frame, Step};
 
 const PENDING: &str = "pending";
 const ACTIVE: &str = "in_progress";
@@ -60,6 +60,23 @@ impl Card {
 
     pub fn progress(&self) -> f64 {
         f64::from(self.reached) / 1000.0
+    }
+
+    /// That it is there.
+    pub fn created(&self) -> Frame<'_> {
+        Frame::TaskCreated {
+            task_id: &self.id,
+            title: &self.title,
+            visibility: self.visibility.name(),
+            status: ACTIVE,
+            progress: self.progress(),
+            steps: &self.steps,
+        }
+    }
+
+    /// How it stands.
+    pub fn updated(&self) -> Frame<'_> {
+        Frame::TaskUpdated { task_id: &self.id, progress: self.progress(), steps: &self.steps }
     }
 
     /// Where nobody has decided it, the phone judges once whether a card is worth showing, by how many
@@ -199,5 +216,104 @@ impl Doings {
 
     fn shown(&self) -> Option<Change> {
         self.is_open().then(|| Change::Shown(self.card.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use kernel::{
+        tasks::{Plan, Step as Planned},
+        update::Fact,
+    };
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What may become of a turn's tools: more are called, or one of them returns.
+    #[derive(Clone, Debug)]
+    enum Deed {
+        Called(Vec<u8>),
+        Returned { which: usize, well: bool },
+    }
+
+    fn deed() -> impl Strategy<Value = Deed> {
+        let which = (0..12usize, any::<bool>());
+        prop_oneof![
+            prop::collection::vec(0..3u8, 1..4).prop_map(Deed::Called),
+            which.prop_map(|(which, well)| Deed::Returned { which, well }),
+        ]
+    }
+
+    fn plan() -> impl Strategy<Value = Vec<(u8, Progress)>> {
+        let progress = prop_oneof![
+            Just(Progress::Pending),
+            Just(Progress::Active),
+            Just(Progress::Done),
+            Just(Progress::Failed),
+            Just(Progress::Skipped),
+        ];
+        prop::collection::vec((0..3u8, progress), 0..6)
+    }
+
+    fn request(id: usize, name: u8) -> ToolRequest {
+        let (id, name) = (id.to_string(), format!("tool{name}"));
+        ToolRequest { id, name, args: serde_json::Value::Null, title: String::new() }
+    }
+
+    /// Never less than before, and nothing is finished before the end.
+    fn check(reached: &mut f64, card: &Card) -> Result<(), TestCaseError> {
+        prop_assert!(card.progress() >= *reached && card.progress() < 1.0);
+        *reached = card.progress();
+        let names: HashSet<&String> = card.steps.iter().map(|step| &step.name).collect();
+        prop_assert_eq!(names.len(), card.steps.len());
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn progress_never_falls_and_no_two_steps_share_a_name(
+            deeds in prop::collection::vec(deed(), 0..30),
+            plans in prop::collection::vec(plan(), 0..8),
+        ) {
+            let (mut doings, mut reached, mut count) = (Doings::new("1", "do"), 0.0, 0);
+            let mut before: Vec<Step> = Vec::new();
+            for deed in deeds {
+                let change = match deed {
+                    Deed::Called(names) => {
+                        let calls: Vec<_> =
+                            names.iter().zip(count..).map(|(name, id)| request(id, *name)).collect();
+                        count += calls.len();
+                        doings.called(&calls)
+                    }
+                    Deed::Returned { which, well } => {
+                        let output = if well { Output::done("ok") } else { Output::Interrupted };
+                        doings.returned(&which.to_string(), &output)
+                    }
+                };
+                let Some(Change::Shown(card)) = change else { continue };
+                check(&mut reached, &card)?;
+                // Steps are added and never renamed.
+                let kept = before.iter().zip(&card.steps).all(|(old, new)| old.name == new.name);
+                prop_assert!(kept && before.len() <= card.steps.len());
+                before = card.steps;
+            }
+            let (mut open, mut reached) = (None, 0.0);
+            for steps in plans {
+                let step = |(name, progress)| Planned { text: format!("step {name}"), progress };
+                let steps = steps.into_iter().map(step).collect();
+                let plan = Plan { title: "plan".to_owned(), steps, visibility: None };
+                for fact in plan.facts(open.as_ref(), uuid::Uuid::nil) {
+                    match fact {
+                        Fact::TaskOpened(task) | Fact::TaskMoved(task) => {
+                            check(&mut reached, &Card::of(&task))?;
+                            open = Some(task);
+                        }
+                        _ => (open, reached) = (None, 0.0),
+                    }
+                }
+            }
+        }
     }
 }

@@ -27,6 +27,7 @@ pub fn is_ours(uri: &Uri) -> bool {
 
 fn is_alias(path: &str) -> bool {
     matches!(path, "/window/status" | "/window/messages" | "/window/ws" | "/window/attachments")
+        || matches!(path, "/window/push/key" | "/window/push/subscriptions")
         || path.starts_with("/window/attachments/")
 }
 

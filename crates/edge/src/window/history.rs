@@ -141,11 +141,14 @@ fn is_offset(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
 
-    use futures::FutureExt as _;
+    use futures::{FutureExt as _, future};
     use kernel::{
-        ports::Batch,
+        ports::{Batch, Stored},
         state::State,
         update::{Answer, Entry, Fact, Message, Outcome},
     };
@@ -262,6 +265,73 @@ mod tests {
         let newest = diary.page(None, 20);
         assert_eq!(newest, diary.rows[2..]);
         assert_eq!(diary.page(Some(newest[0].1), 20), diary.rows[..2]);
+    }
+
+    /// A log as long as one likes that is kept nowhere: turns of four facts, one fact a second.
+    struct Endless {
+        facts: u64,
+        given: AtomicUsize,
+    }
+
+    impl Endless {
+        fn give(&self, places: impl Iterator<Item = u64>) -> Stored<'_, Vec<Entry>> {
+            let facts: Vec<Entry> = places.map(|seq| Self::fact(Seq(seq))).collect();
+            self.given.fetch_add(facts.len(), Ordering::Relaxed);
+            future::ready(Ok(facts)).boxed()
+        }
+
+        fn fact(seq: Seq) -> Entry {
+            let at = Timestamp::from_second(i64::try_from(seq.0).unwrap()).unwrap();
+            let fact = match seq.0 % 4 {
+                1 => Fact::Said { message: Message::from_user("question"), queued: None },
+                2 => Fact::StepStarted { index: 0 },
+                3 => Fact::Answered(Answer { text: "answer".into(), ..Answer::to(seq.before()) }),
+                _ => Fact::TurnEnded(Outcome::Finished),
+            };
+            Entry { seq, at, fact }
+        }
+    }
+
+    impl Log for Endless {
+        fn append(&self, _: Batch) -> Stored<'_, ()> {
+            future::ready(Ok(())).boxed()
+        }
+
+        fn read(&self, _: SessionId, after: Seq, limit: usize) -> Stored<'_, Vec<Entry>> {
+            self.give((after.0 + 1..=self.facts).take(limit))
+        }
+
+        fn read_back(&self, _: SessionId, before: Seq, limit: usize) -> Stored<'_, Vec<Entry>> {
+            self.give((1..before.0.min(self.facts + 1)).rev().take(limit))
+        }
+
+        fn keyed(&self, _: SessionId, _: &str) -> Stored<'_, Option<Entry>> {
+            future::ready(Ok(None)).boxed()
+        }
+
+        fn draft(&self, _: SessionId, _: &str) {}
+
+        fn drafted(&self, _: SessionId) -> Stored<'_, String> {
+            future::ready(Ok(String::new())).boxed()
+        }
+    }
+
+    #[test]
+    fn a_page_of_a_hundred_thousand_rows_reads_little_more_than_the_page() {
+        let log = Endless { facts: 200_000, given: AtomicUsize::new(0) };
+        let last = Seq(log.facts);
+        for before in [None, Some(1), Some(2), Some(5000), Some(123_456), Some(199_999)] {
+            let when = before.map(|second| Timestamp::from_second(second).unwrap());
+            let rows = page(&log, SESSION, last, when, LIMIT).now_or_never().unwrap().unwrap();
+            let given = log.given.swap(0, Ordering::Relaxed);
+            let earlier = before.map_or(log.facts, |second| u64::try_from(second).unwrap() - 1);
+            // Of each turn the first fact and the last are rows.
+            let expected: Vec<Seq> =
+                (1..=earlier).rev().filter(|seq| seq % 4 < 2).take(LIMIT).map(Seq).collect();
+            let found: Vec<Seq> = rows.iter().rev().map(|row| row.seq).collect();
+            assert_eq!(found, expected, "before {before:?}");
+            assert!(given <= PAGE + 18, "{given} facts were read before {before:?}");
+        }
     }
 
     #[test]

@@ -58,6 +58,9 @@ async fn until(presence: &Presence, limit: Instant, is_so: impl Fn() -> bool) {
 }
 
 #[cfg(test)]
+mod phases;
+
+#[cfg(test)]
 mod tests {
     use kernel::update::{Seq, SessionId};
     use testkit::MemoryStore;

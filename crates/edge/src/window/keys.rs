@@ -145,7 +145,7 @@ pub struct Revoked {
 
 /// Revoke the key of a device
 ///
-/// By its id or its name. Its sockets end at once, and what it said and waits is called off.
+/// By its id or its name. Its sockets and frames end at once, and what it said and waits is called off.
 #[utoipa::path(delete, path = "/api/keys/{id}", tag = "phone",
     params(("id" = String, Path)),
     responses((status = 200, body = Revoked), (status = 404, body = ErrorBody)))]
@@ -156,6 +156,7 @@ async fn revoke(
     let device = app.access.devices.named(&name);
     let device = device.ok_or_else(|| ApiError::not_found(format!("Device not found: {name}")))?;
     app.access.devices.revoke(&device).await?;
+    app.frames.end_of(&device.id);
     app.push.forget_device(&device.id).await?;
     call_off(&app, &device).await?;
     Ok(Reply(Revoked { ok: true }))

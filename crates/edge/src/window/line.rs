@@ -1,6 +1,8 @@
 //! What one phone is told on one socket: the story in frames, paced as the phone bears it.
 
 mod missed;
+#[cfg(test)]
+mod pace;
 mod showing;
 mod voice;
 
@@ -219,7 +221,7 @@ impl Line {
             Some(None) => "Phone".to_owned(),
             None => door.to_owned(),
         };
-        let words = attachments::linked(self.session, row.seq, &row.content, &row.files);
+        let words = attachments::linked(self.session, row);
         self.say("", row, &format!("{name}: {words}"));
     }
 

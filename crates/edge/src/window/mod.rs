@@ -12,6 +12,7 @@ mod keys;
 mod line;
 pub mod presence;
 mod pump;
+mod push;
 mod reach;
 mod refusal;
 mod reply;
@@ -32,7 +33,7 @@ use axum::{
     routing::get,
 };
 use kernel::{
-    ports::{Shelf, StoreError},
+    ports::{Attic, Shelf, StoreError},
     update::{Seq, SessionId},
 };
 use percent_encoding::percent_decode_str;
@@ -76,6 +77,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .route("/window/ws", get(socket).fallback(refusal::method))
         .merge(keys::routes())
         .merge(attachments::routes())
+        .merge(push::routes())
 }
 
 #[derive(Serialize, ToSchema)]
@@ -168,20 +170,25 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(session: SessionId, version: u8, row: Row) -> Self {
-        let Row { seq, at, role, content, files } = row;
-        let role = match role {
+    async fn of(
+        attic: &dyn Attic,
+        session: SessionId,
+        version: u8,
+        row: Row,
+    ) -> Result<Self, StoreError> {
+        let role = match row.role {
             Role::User => "user",
             Role::Agent => "agent",
         };
-        let (id, timestamp) = (row_id(session, seq, at), time(at));
+        let (id, timestamp) = (row_id(session, row.seq, row.at), time(row.at));
         if version == 1 {
-            let content = attachments::linked(session, seq, &content, &files);
-            return Self { id, role, content, timestamp, seq: None, attachments: None };
+            let content = attachments::linked(session, &row);
+            return Ok(Self { id, role, content, timestamp, seq: None, attachments: None });
         }
-        let files = attachments::listed(session, seq, &files);
+        let files = attachments::listed(attic, session, &row.files).await?;
         let attachments = (!files.is_empty()).then_some(files);
-        Self { id, role, content, timestamp, seq: Some(seq.0), attachments }
+        let (content, seq) = (row.content, Some(row.seq.0));
+        Ok(Self { id, role, content, timestamp, seq, attachments })
     }
 }
 
@@ -241,7 +248,11 @@ async fn page(app: &App, device: &Arc<Device>, uri: &Uri) -> Result<Reply<Page>,
         _ => (version == 2).then_some(false),
     };
     let last_seq = (version == 2).then_some(last.0);
-    let messages = rows.into_iter().map(|row| Shown::of(session, version, row)).collect();
+    let mut messages = Vec::with_capacity(rows.len());
+    for row in rows {
+        let attic = app.host.ports.attic.as_ref();
+        messages.push(Shown::of(attic, session, version, row).await?);
+    }
     Ok(Reply(Page { messages, last_seq, has_more }))
 }
 
@@ -335,17 +346,27 @@ async fn sees(app: &App, device: &Device, id: SessionId) -> Result<bool, ApiErro
     Ok(exists && (device.scope == Scope::Everything || own(app, device).await? == id))
 }
 
-async fn own(app: &App, device: &Device) -> Result<SessionId, ApiError> {
+/// Whether a device is told of what happens there.
+pub async fn hears(app: &App, device: &Device, session: SessionId) -> Result<bool, StoreError> {
+    Ok(device.scope == Scope::Everything || made(app, device).await? == Some(session))
+}
+
+/// The conversation of a device, as far as it was made already.
+async fn made(app: &App, device: &Device) -> Result<Option<SessionId>, StoreError> {
     let exists = |id: &SessionId| app.host.roster.get(*id).is_some();
-    if let Some(id) = device.session.filter(exists) {
-        return Ok(id);
+    match device.session.filter(exists) {
+        Some(id) => Ok(Some(id)),
+        None => Ok(shared(app).await?.filter(exists)),
     }
-    if let Some(id) = shared(app).await?.filter(exists) {
+}
+
+async fn own(app: &App, device: &Device) -> Result<SessionId, ApiError> {
+    if let Some(id) = made(app, device).await? {
         return Ok(id);
     }
     // Two phones that come at once get one conversation.
     let _making = app.phones.making.lock().await;
-    if let Some(id) = shared(app).await?.filter(exists) {
+    if let Some(id) = made(app, device).await? {
         return Ok(id);
     }
     let model = app.clients.model().await?;

@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
 use bytes::Bytes;
 use kernel::{
-    feed::{Feed, Heard},
+    feed::{Draft, Feed, Heard},
     ports::StoreError,
-    update::Seq,
+    update::{Entry, Seq, Signal, Update},
 };
 use tokio::{
     sync::watch,
@@ -15,7 +15,12 @@ use tokio::{
 };
 
 use super::presence::Place;
-use crate::{App, devices::Device, listen::Peer};
+use crate::{
+    App,
+    devices::Device,
+    listen::Peer,
+    socket::{REVOKED, hear_out},
+};
 
 /// The largest frame a phone may send.
 const FRAME_BYTES: usize = 1 << 20;
@@ -56,7 +61,7 @@ impl End {
             Self::Slow => (close_code::AGAIN, "too slow"),
             Self::TooLarge => (close_code::SIZE, "frame larger than 1 MiB"),
             Self::Bad => (close_code::POLICY, "too many frames that cannot be read"),
-            Self::Revoked => (4401, "the key was revoked"),
+            Self::Revoked => (REVOKED, "the key was revoked"),
             Self::Gone => (close_code::AWAY, "the conversation is gone"),
             Self::Closing => (close_code::AWAY, "the server is shutting down"),
             Self::Broken(_) => (close_code::ERROR, "something of our own broke"),
@@ -92,7 +97,36 @@ pub trait Voice: Send {
     /// Whether this phone answers pings, so that silence means something.
     fn pongs(&self) -> bool;
 
-    fn hear(&mut self, heard: Heard) -> impl Future<Output = Result<(), StoreError>> + Send;
+    /// Something has happened for good.
+    fn fact(&mut self, entry: &Entry) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// The past is told, up to here. Comes again after this socket had fallen behind.
+    fn now(
+        &mut self,
+        last: Seq,
+        draft: Option<&Draft>,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Something passes and is not kept.
+    fn signal(&mut self, signal: &Signal);
+
+    fn hear(&mut self, heard: Heard) -> impl Future<Output = Result<(), StoreError>> + Send {
+        async move {
+            match heard {
+                Heard::Past(entry) => self.fact(&entry).await?,
+                Heard::Now { last, draft } => self.now(last, draft.as_ref()).await?,
+                Heard::Live(told) => {
+                    for update in &told.updates {
+                        match update {
+                            Update::Fact(entry) => self.fact(entry).await?,
+                            Update::Signal { signal, .. } => self.signal(signal),
+                        }
+                    }
+                }
+            }
+            Ok(())
+        }
+    }
 
     /// When the next thing may be said, if there is something to say.
     fn due(&self) -> Option<Instant>;
@@ -194,7 +228,12 @@ impl<V: Voice> Pump<V, WebSocket> {
             // A courtesy: the phone may be past hearing.
             timeout(FAREWELL, self.socket.send(Message::Close(Some(frame)))).await.ok();
         }
-        self.leave(&end).await;
+        let told = end.frame().is_some() && !matches!(end, End::Closing);
+        let (mut socket, peer) = self.leave(&end).await;
+        if told {
+            hear_out(&mut socket, FAREWELL).await;
+        }
+        drop(peer);
         metrics::gauge!("megaron_phones").decrement(1);
     }
 
@@ -323,17 +362,16 @@ impl<V: Voice> Pump<V, WebSocket> {
         }
     }
 
-    async fn leave(mut self, end: &End) {
+    async fn leave(mut self, end: &End) -> (WebSocket, Option<Peer>) {
         self.line.left();
         self.place.well |= matches!(end, End::Left { well: true });
         drop(self.place);
-        drop(self.peer);
-        if matches!(end, End::Revoked) {
-            return;
-        }
-        if let Err(error) = self.line.remember().await {
+        if !matches!(end, End::Revoked)
+            && let Err(error) = self.line.remember().await
+        {
             tracing::warn!(%error, "cannot note how far a phone has come");
         }
+        (self.socket, self.peer)
     }
 }
 

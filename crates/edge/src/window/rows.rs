@@ -6,6 +6,8 @@ use kernel::{
     update::{Attachment, Entry, Fact, Message, Origin, Outcome, Seq},
 };
 
+use super::attachments::MOST;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     User,
@@ -19,7 +21,20 @@ pub struct Row {
     pub role: Role,
     pub content: String,
     /// What came with the words.
-    pub files: Vec<Attachment>,
+    pub files: Vec<Filed>,
+}
+
+/// A picture, and the place in the log where it is found again: the so-manieth of a fact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filed {
+    pub seq: Seq,
+    pub index: usize,
+    pub file: Attachment,
+}
+
+/// All that came with one fact.
+pub fn filed(seq: Seq, files: &[Attachment]) -> impl DoubleEndedIterator<Item = Filed> {
+    files.iter().enumerate().map(move |(index, file)| Filed { seq, index, file: file.clone() })
 }
 
 impl Row {
@@ -29,7 +44,8 @@ impl Row {
 
     /// What somebody said; none if it has no words.
     pub fn said(seq: Seq, at: Timestamp, message: &Message) -> Option<Self> {
-        let (content, files) = (message.text.clone(), message.attachments.clone());
+        let files = filed(seq, &message.attachments).collect();
+        let content = message.text.clone();
         let is_said = !content.trim().is_empty();
         is_said.then_some(Self { seq, at, role: Role::User, content, files })
     }
@@ -94,6 +110,8 @@ pub struct Backwards {
     /// An answer whose texts are still to come: its place among the rows, and how it ended.
     open: Option<(usize, Outcome)>,
     texts: Vec<String>,
+    /// Pictures of its tools, newest first and no more than are told.
+    files: Vec<Filed>,
 }
 
 impl Backwards {
@@ -106,6 +124,10 @@ impl Backwards {
         self.begins(&fact);
         let content = match fact {
             Fact::Answered(answer) if self.open.is_some() => return self.texts.push(answer.text),
+            Fact::ToolReturned { output, .. } if self.open.is_some() => {
+                self.files.extend(filed(seq, output.images()).rev());
+                return self.files.truncate(MOST);
+            }
             Fact::TurnEnded(outcome) => {
                 self.open = Some((self.rows.len(), outcome));
                 String::new()
@@ -128,6 +150,8 @@ impl Backwards {
         if let Some((place, outcome)) = self.open.take() {
             self.texts.reverse();
             let texts = std::mem::take(&mut self.texts);
+            self.files.reverse();
+            self.rows[place].files = std::mem::take(&mut self.files);
             self.rows[place].content = answer(texts.iter().map(String::as_str), &outcome);
         }
     }

@@ -12,6 +12,7 @@ use super::{
     attachments,
     frames::Frame,
     hear::{self, Complaint, Send},
+    history,
     line::Line,
     pump::Sent,
     rows::{self, Role, Row},
@@ -116,11 +117,7 @@ pub async fn answered(
     session: SessionId,
     question: Seq,
 ) -> Result<Option<(Row, Outcome)>, StoreError> {
-    let (mut after, mut running, mut texts) = (question.before(), false, Vec::new());
-    let end = |seq, at, texts: &[String], outcome: Outcome| {
-        let content = rows::answer(texts.iter().map(String::as_str), &outcome);
-        Some((Row::new(seq, at, Role::Agent, content), outcome))
-    };
+    let (mut after, mut running) = (question.before(), false);
     loop {
         let facts = log.read(session, after, PAGE).await?;
         let Some(last) = facts.last() else { return Ok(None) };
@@ -129,15 +126,16 @@ pub async fn answered(
             match fact {
                 Fact::Said { queued, .. } => {
                     running = queued.unwrap_or(seq) == question;
-                    texts.clear();
                 }
                 Fact::Unqueued { queued } if queued == question => {
                     let content = rows::CALLED_OFF.to_owned();
                     let row = Row::new(seq, at, Role::Agent, content);
                     return Ok(Some((row, Outcome::Cancelled)));
                 }
-                Fact::Answered(answer) if running => texts.push(answer.text),
-                Fact::TurnEnded(outcome) if running => return Ok(end(seq, at, &texts, outcome)),
+                Fact::TurnEnded(outcome) if running => {
+                    let row = history::page_before(log, session, seq.next(), 1).await?.pop();
+                    return Ok(row.map(|row| (row, outcome)));
+                }
                 _ => (),
             }
         }

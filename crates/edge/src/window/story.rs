@@ -6,12 +6,13 @@ use jiff::Timestamp;
 use kernel::{
     ports::{Log, StoreError},
     tasks::Task,
-    update::{Answer, Entry, Fact, Message, Outcome, Seq, SessionId},
+    update::{Answer, Entry, Fact, Message, Outcome, Output, Seq, SessionId},
 };
 
 use super::{
+    attachments::MOST,
     cards::{Card, Change, Doings},
-    rows::{self, Role, Row},
+    rows::{self, Filed, Role, Row},
     values::row_id,
 };
 
@@ -78,7 +79,17 @@ pub enum Told {
 struct Turn {
     question: Question,
     texts: Vec<String>,
+    /// The newest pictures of its tools.
+    files: Vec<Filed>,
     doings: Doings,
+}
+
+impl Turn {
+    fn shown(&mut self, seq: Seq, output: &Output) {
+        self.files.extend(rows::filed(seq, output.images()));
+        let many = self.files.len().saturating_sub(MOST);
+        self.files.drain(..many);
+    }
 }
 
 pub struct Story {
@@ -193,7 +204,10 @@ impl Story {
             Fact::Answered(answer) => self.answered(answer),
             Fact::ToolReturned { call, output } => {
                 let turn = self.turn.as_mut();
-                let change = turn.and_then(|turn| turn.doings.returned(call, output));
+                let change = turn.and_then(|turn| {
+                    turn.shown(*seq, output);
+                    turn.doings.returned(call, output)
+                });
                 change.map(Told::Card).into_iter().collect()
             }
             Fact::TaskOpened(task) | Fact::TaskMoved(task) => {
@@ -258,7 +272,8 @@ impl Story {
         let waited = queued.and_then(|place| self.waiting.remove(&place)).flatten();
         let question = waited.unwrap_or_else(|| self.question(seq, at, message));
         let doings = Doings::new(question.row.trim_start_matches("msg_"), &message.text);
-        self.turn = Some(Turn { question: question.clone(), texts: Vec::new(), doings });
+        let (texts, files) = (Vec::new(), Vec::new());
+        self.turn = Some(Turn { question: question.clone(), texts, files, doings });
         // What waited was told of when it came.
         let said = queued.is_none().then(|| said(seq, at, message)).flatten();
         said.into_iter().chain([Told::Began(question)]).collect()
@@ -274,9 +289,11 @@ impl Story {
     }
 
     fn end(&mut self, seq: Seq, at: Timestamp, outcome: &Outcome) -> Vec<Told> {
-        let Some(Turn { question, texts, doings }) = self.turn.take() else { return Vec::new() };
+        let Some(Turn { question, texts, files, doings }) = self.turn.take() else {
+            return Vec::new();
+        };
         let content = rows::answer(texts.iter().map(String::as_str), outcome);
-        let row = Row::new(seq, at, Role::Agent, content);
+        let row = Row { files, ..Row::new(seq, at, Role::Agent, content) };
         let cards = doings.ended(outcome).into_iter().map(Told::Card);
         cards.chain([Told::Ended { row, question }]).collect()
     }

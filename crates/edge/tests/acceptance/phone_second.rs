@@ -1,6 +1,6 @@
 //! Version 2 of the phone's protocol: going on without a gap, calling off, answering, choosing, bringing files.
 
-use kernel::toolbox::Risk;
+use kernel::{toolbox::Risk, update::Amendment};
 use phone::News;
 use serde_json::{Value, json};
 use testkit::{
@@ -66,6 +66,30 @@ async fn whoever_goes_on_from_any_place_hears_every_later_fact_once_and_in_order
     assert_eq!(beyond.until("reset").await, json!({ "type": "reset", "seq": last }));
     assert!(beyond.timeline.is_void);
     beyond.until("caught_up").await;
+}
+
+#[tokio::test]
+async fn whoever_is_far_behind_is_told_to_read_the_history() {
+    let house = House::new([vec![text("Yes.")]]).await;
+    let mut phone = Newer::paired(&house, "phone").await;
+    let id = house.host().roster.all()[0].0;
+    let session = house.host().open(id).await.unwrap();
+    for number in 0..1010 {
+        let name = Some(number.to_string());
+        session.amend(Amendment { name, ..Amendment::default() }).await.unwrap().unwrap();
+    }
+    phone.say("a", "are you there?").await;
+    phone.until_idle().await;
+    let last = i64::try_from(house.host().roster.get(id).unwrap().last.0).unwrap();
+    for (after, is_far) in [(0, true), (last - 1001, true), (last - 1000, false)] {
+        let mut reader = Newer::new(&phone.key, "reader");
+        reader.connect_with(&house, &format!("&after_seq={after}")).await.unwrap();
+        reader.until("caught_up").await;
+        let resets = reader.frames.iter().filter(|frame| frame["type"] == "reset").count();
+        assert_eq!(resets == 1, is_far, "after {after} of {last}");
+        let said = reader.frames.iter().any(|frame| frame["type"] == "message.complete");
+        assert_eq!(said, !is_far, "after {after} of {last}");
+    }
 }
 
 #[tokio::test]
@@ -215,6 +239,27 @@ async fn a_question_is_answered_from_a_phone_and_the_first_answer_counts() {
     other.send(json!({ "type": "approval.respond", "approval_id": asked["approval_id"], "decision": "deny" })).await;
     other.until_idle().await;
     assert_eq!(other.words().last(), Some(&"Not done."));
+    // One that nobody answers counts as denied, and everybody is told.
+    house.world.model.push(vec![call("3", "danger", json!({}))]);
+    house.world.model.push(vec![text("Nobody said yes.")]);
+    other.say("c", "and again").await;
+    let asked = other.until("approval.request").await;
+    let expires: jiff::Timestamp = asked["expires_at"].as_str().unwrap().parse().unwrap();
+    house.world.clock.advance(expires.duration_since(house.now()));
+    // Whoever waits looks at the clock again when something happens.
+    let id = house.host().roster.all()[0].0;
+    house.patch(&format!("/api/sessions/{id}"), json!({ "name": "late" })).await;
+    for phone in [&mut one, &mut other] {
+        let settled = loop {
+            let settled = phone.until("approval.resolved").await;
+            if settled["approval_id"] == asked["approval_id"] {
+                break settled;
+            }
+        };
+        assert_eq!(settled["decision"], "expired");
+    }
+    other.until_idle().await;
+    assert_eq!(other.words().last(), Some(&"Nobody said yes."));
 }
 
 #[tokio::test]
@@ -294,6 +339,11 @@ async fn files_come_with_a_message_and_are_read_by_those_who_see_it() {
     let (_, page) = phone.ask(&house, "/messages?v=2").await.json();
     let row = &page["messages"][0];
     let url = row["attachments"][0]["url"].as_str().unwrap().to_owned();
+    let expected = json!([{ "id": row["attachments"][0]["id"], "name": "cat one.png", "mime": "image/png", "size": 3, "url": url }]);
+    assert_eq!(row["attachments"], expected);
+    let mut reader = Newer::new(&phone.key, "reader");
+    reader.connect_with(&house, "&after_seq=0").await.unwrap();
+    assert_eq!(reader.until("message.user").await["attachments"], expected);
     let said = row["content"].as_str().unwrap();
     let place = said.strip_prefix("look\n\nAttached: note.txt is at ").unwrap();
     assert_eq!(std::fs::read(place).unwrap(), b"hi");
@@ -309,4 +359,35 @@ async fn files_come_with_a_message_and_are_read_by_those_who_see_it() {
     let old = Phone::open(&house, "old").await;
     let shown = &old.rows("").await[0].content;
     assert!(shown.ends_with(&format!("\n\n[cat one.png]({url})")), "{shown}");
+}
+
+#[tokio::test]
+async fn pictures_of_tools_come_with_the_answer() {
+    let tool = TestTool::showing([("image/png", b"one"), ("image/jpeg", b"three")]).named("look");
+    let looks = (0..6).map(|_| vec![call("", "look", json!({}))]);
+    let world = World::new(looks.chain([vec![text("There.")]])).tool(&tool);
+    let house = House::over(world).await;
+    let mut phone = Newer::paired(&house, "phone").await;
+    let mut old = Phone::open(&house, "old").await;
+    phone.say("a", "what do you see?").await;
+    let answer = phone.until("message.complete").await;
+    let files = answer["attachments"].as_array().unwrap();
+    let kinds: Vec<_> = files.iter().map(|it| (&it["mime"], &it["size"])).collect();
+    let pair = [(&json!("image/png"), &json!(3)), (&json!("image/jpeg"), &json!(5))];
+    assert_eq!(kinds, pair.repeat(5), "the last ten of twelve");
+    let (_, page) = phone.ask(&house, "/messages?v=2").await.json();
+    assert_eq!(page["messages"][1]["attachments"], answer["attachments"]);
+    for (file, bytes) in [(&files[0], &b"one"[..]), (&files[9], b"three")] {
+        let shown = phone.ask(&house, file["url"].as_str().unwrap()).await;
+        assert_eq!((shown.status, shown.body.as_slice()), (200, bytes));
+    }
+    // The same message again is answered with the same.
+    phone.until_idle().await;
+    phone.send(json!({ "type": "message.send", "id": "a", "content": "what do you see?" })).await;
+    let again = phone.until("message.complete").await;
+    assert_eq!(again["attachments"], answer["attachments"]);
+    // Version 1 hears the words alone, as it was told them piece by piece.
+    old.until_idle().await;
+    assert_eq!(old.words().last(), Some(&"There."));
+    assert_eq!(old.rows("").await[1].content, "There.");
 }

@@ -168,7 +168,7 @@ async fn what_waits_is_answered_in_order_and_the_agent_is_busy_throughout() {
 #[tokio::test]
 async fn the_same_message_is_said_once_and_its_answer_repeated() {
     let world = World::new([vec![text("first")], vec![text("second")]]);
-    let house = House::over(world).await;
+    let mut house = House::over(world).await;
     let mut phone = Phone::open(&house, "again").await;
     phone.say("m", "hello").await;
     phone.until_idle().await;
@@ -180,7 +180,20 @@ async fn the_same_message_is_said_once_and_its_answer_repeated() {
             "{again:?}"
         );
     }
+    // Also on another socket, and of another server.
+    for restarts in [false, true] {
+        if restarts {
+            house.restart().await;
+            phone.moved(&house);
+        }
+        phone.cut();
+        phone.connect().await;
+        phone.send(json!({ "type": "message.send", "id": "m", "content": "hello" })).await;
+        let is_answer = |event: &Event| matches!(event, Event::Complete { reply_to, content, .. } if reply_to == "m" && content == "first");
+        phone.until(is_answer).await;
+    }
     assert_eq!(phone.rows("").await.len(), 2);
+    assert_eq!(house.world.model.prompts().len(), 1);
     phone.send(json!({ "type": "message.send", "id": "m", "content": "other words" })).await;
     phone.until_idle().await;
     let rows = phone.rows("").await;
@@ -222,7 +235,7 @@ async fn every_message_is_answered_however_its_turn_ends() {
 
 #[tokio::test]
 async fn a_huge_answer_comes_in_frames_that_the_app_survives() {
-    let long = "é\n".repeat(400_000);
+    let long = "é\n".repeat(1_700_000);
     let house = House::new([vec![text(&long)]]).await;
     let mut phone = Phone::open(&house, "long").await;
     phone.say("a", "tell me all").await;

@@ -52,6 +52,12 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "server",
+        "push_contact",
+        "\"mailto:you@example.com\"",
+        "Whom push services may write to about notifications, if anybody.",
+    ),
+    key(
+        "server",
         "drain_seconds",
         "10",
         "How long running turns may take to end when the server is stopped; like --drain.",

@@ -23,6 +23,7 @@ fn a_file_may_say_everything() {
         listen = "0.0.0.0:8080"
         drain_seconds = 3
         max_connections = 7
+        push_contact = "mailto:you@megaron.example"
         [sessions]
         rest_seconds = 60
         [agents]
@@ -46,6 +47,7 @@ fn a_file_may_say_everything() {
     assert_eq!(config.default_model, "other");
     assert_eq!(config.server.listen, "0.0.0.0:8080".parse().unwrap());
     assert_eq!(config.drain(), Duration::from_secs(3));
+    assert_eq!(config.server.push_contact.as_deref(), Some("mailto:you@megaron.example"));
     assert_eq!(config.house().rest, Duration::from_mins(1));
     let budgets = config.house().budgets;
     assert_eq!((budgets.day_usd, budgets.month_tokens), (Some(5.0), Some(1_000_000)));
@@ -106,6 +108,10 @@ fn a_wrong_value_is_told_of_where_it_stands() {
         ("server = 3", "line 1"),
         ("default_model = ", "line 1"),
         ("allowed_hosts = [\"http://x/\"]", "`http://x/` is not a bare host name"),
+        (
+            "[server]\npush_contact = \"you@example.com\"",
+            "`you@example.com` is no address like `mailto:you@example.com`",
+        ),
         ("[models]\nattempts = 0", "nonzero"),
         ("[budgets]\nday_usd = -1", "day_usd must be an amount of US dollars, 0 or more"),
         ("[budgets]\nwarn_at = 80", "warn_at must be a share of a budget"),

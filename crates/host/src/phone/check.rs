@@ -12,6 +12,11 @@ const ID: &str = "msg_C4EC4000";
 
 pub async fn run(link: &Link) -> anyhow::Result<ExitCode> {
     let mut report = Report::default();
+    // Where nobody is, nothing more can be found out.
+    if report.note("the server answers", link.get("/status", &link.key).await).is_none() {
+        println!("{}", report.last_words());
+        return Ok(ExitCode::FAILURE);
+    }
     report.note("status can be read", link.status().await);
     report.note("history can be read", link.messages("?limit=20").await);
     report.note("a wrong key is refused", wrong_key(link).await);

@@ -1,6 +1,6 @@
 //! The wire between this terminal and a server of the Window Protocol, read as strictly as a phone reads.
 
-use std::{sync::Arc, time::Duration};
+use std::{error::Error, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use futures::{SinkExt as _, StreamExt as _};
@@ -54,9 +54,35 @@ impl Link {
     /// The status and the body of an answer.
     pub async fn get(&self, path: &str, key: &str) -> anyhow::Result<(u16, String)> {
         let asked = self.http.get(self.at(path)).bearer_auth(key).send().await;
-        let answer = asked.context("the server does not answer")?;
+        let answer = asked.map_err(|error| self.explained(error, "the server does not answer"))?;
         let status = answer.status().as_u16();
         Ok((status, answer.text().await.context("the server's answer was cut short")?))
+    }
+
+    /// What went wrong, in words for whoever gave the address.
+    fn explained(
+        &self,
+        error: impl Error + Send + Sync + 'static,
+        otherwise: &str,
+    ) -> anyhow::Error {
+        let mut causes: Option<&(dyn Error + 'static)> = Some(&error);
+        while let Some(cause) = causes {
+            if trust::is_distrust(cause) {
+                return anyhow::Error::new(error).context(self.distrust());
+            }
+            causes = cause.source();
+        }
+        anyhow::Error::new(error).context(otherwise.to_owned())
+    }
+
+    fn distrust(&self) -> &'static str {
+        match self.pinned {
+            Some(_) => "this is not the server that was meant",
+            None => {
+                "this machine does not trust the server's certificate; --fingerprint trusts one \
+                 that `megaron pair` tells of"
+            }
+        }
     }
 
     pub async fn status(&self) -> anyhow::Result<Status> {
@@ -122,13 +148,14 @@ impl Link {
         let plain = plain.context("cannot connect")?;
         let url = self.at(path).replacen("http", "ws", 1);
         let stream: Box<dyn Wire> = if self.url.scheme() == "https" {
-            let pinned = self.pinned.clone();
-            let config = pinned.context(
-                "a socket over https:// needs --fingerprint, which `megaron pair` tells",
-            )?;
+            let config = match &self.pinned {
+                Some(pinned) => pinned.clone(),
+                None => trust::known()?,
+            };
             let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned())?;
             let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
-            Box::new(connector.connect(name, plain).await.context("cannot connect")?)
+            let secured = connector.connect(name, plain).await;
+            Box::new(secured.map_err(|error| self.explained(error, "cannot connect"))?)
         } else {
             Box::new(plain)
         };

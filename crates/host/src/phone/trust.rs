@@ -1,7 +1,8 @@
 //! Which certificate is trusted: those that this machine trusts, or the one of a fingerprint and no other.
 
-use std::sync::Arc;
+use std::{error::Error as StdError, io, sync::Arc};
 
+use anyhow::Context as _;
 use rustls::{
     ClientConfig, DigitallySignedStruct, Error, SignatureScheme,
     client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
@@ -10,8 +11,18 @@ use rustls::{
     },
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
+use rustls_platform_verifier::BuilderVerifierExt as _;
 
 use crate::lan::certificate;
+
+/// For a server whose certificate this machine trusts.
+pub fn known() -> anyhow::Result<ClientConfig> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let trusting = builder(provider)?.with_platform_verifier();
+    Ok(trusting
+        .context("cannot read which certificates this machine trusts")?
+        .with_no_client_auth())
+}
 
 /// For a server whose certificate has this SHA-256, however it is written.
 pub fn pinned(fingerprint: &str) -> anyhow::Result<ClientConfig> {
@@ -28,6 +39,16 @@ pub fn pinned(fingerprint: &str) -> anyhow::Result<ClientConfig> {
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth())
+}
+
+/// Whether a connection failed because of who is at its other end.
+pub fn is_distrust(error: &(dyn StdError + 'static)) -> bool {
+    // What an error of I/O holds is none of its sources, and may be one itself.
+    if let Some(inner) = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        return is_distrust(inner);
+    }
+    let tls = error.downcast_ref::<Error>();
+    matches!(tls, Some(Error::InvalidCertificate(_) | Error::General(_)))
 }
 
 fn builder(

@@ -61,6 +61,11 @@ fn a_phone_is_paired_listed_used_and_revoked() {
     assert!(checked.out.ends_with("A phone can use this server.\n"), "{checked:?}");
     assert!(!checked.out.contains("fault"), "{checked:?}");
 
+    let nobody = home.run(&["phone", "--check", "127.0.0.1:1", "--key", key]);
+    assert_eq!(nobody.code, Some(1), "{nobody:?}");
+    assert!(nobody.out.starts_with("fault  the server answers: "), "{nobody:?}");
+    assert_eq!(nobody.out.lines().count(), 2, "{nobody:?}");
+
     let revoked = home.run(&["key", "revoke", "Anna's phone"]);
     assert_eq!(revoked.code, Some(0), "{revoked:?}");
     assert_eq!(server.get("/status", key), 401);
@@ -122,6 +127,21 @@ fn other_machines_come_by_a_certificate_that_they_know() {
     assert!(other.out.contains("the certificate is another one"), "{other:?}");
     let short = check(host, "AB:CD");
     assert!(short.code == Some(1) && short.err.contains("64 hexadecimal digits"), "{short:?}");
+    // Without a fingerprint it is trusted where this machine trusts its certificate, and nowhere else.
+    let known = |file: &str| {
+        let mut command = home.command(&["phone", "--check", host, "--key", key]);
+        command.env("SSL_CERT_FILE", file).env_remove("SSL_CERT_DIR").output().unwrap()
+    };
+    let own = home.path("home/certificate.pem");
+    let trusted = known(own.to_str().unwrap());
+    assert_eq!(trusted.status.code(), Some(0), "{trusted:?}");
+    let stranger = home.path("none.pem");
+    let other = rcgen::generate_simple_self_signed(["elsewhere.example".to_owned()]).unwrap();
+    std::fs::write(&stranger, other.cert.pem()).unwrap();
+    let distrusted = known(stranger.to_str().unwrap());
+    let said = String::from_utf8_lossy(&distrusted.stdout).into_owned();
+    assert_eq!(distrusted.status.code(), Some(1), "{said}");
+    assert!(said.contains("--fingerprint trusts one that `megaron pair` tells of"), "{said}");
     // From this machine it is reached as ever.
     assert_eq!(server.get("/status", key), 200);
     let ended = server.stop();

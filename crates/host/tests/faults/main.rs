@@ -7,6 +7,7 @@ mod disk;
 mod half_done;
 mod injection;
 mod kill;
+mod push;
 mod put;
 mod script;
 mod server;

@@ -24,9 +24,13 @@ pub async fn attic(attic: &dyn Attic, read: impl Fn(&Path) -> Option<Vec<u8>>) {
         assert_eq!(read(path).as_ref(), Some(bytes));
         assert_eq!(attic.fetch(one, path.clone()).await.unwrap().as_ref(), Some(bytes));
         assert_eq!(attic.fetch(other, path.clone()).await.unwrap(), None, "not its own");
+        let size = attic.size(one, path.clone()).await.unwrap();
+        assert_eq!(size, u64::try_from(bytes.len()).ok());
+        assert_eq!(attic.size(other, path.clone()).await.unwrap(), None, "not its own");
     }
     for elsewhere in ["/etc/hostname", "hostname", "", "/"] {
         assert_eq!(attic.fetch(one, elsewhere.into()).await.unwrap(), None, "{elsewhere}");
+        assert_eq!(attic.size(one, elsewhere.into()).await.unwrap(), None, "{elsewhere}");
     }
     let extensions = kept.each_ref().map(|(path, _)| path.extension().unwrap());
     assert_eq!(extensions, ["png", "png", "7z"]);
@@ -37,7 +41,8 @@ pub async fn attic(attic: &dyn Attic, read: impl Fn(&Path) -> Option<Vec<u8>>) {
     attic.clear(one).await.unwrap();
     for (path, _) in kept {
         assert_eq!(read(&path), None);
-        assert_eq!(attic.fetch(one, path).await.unwrap(), None);
+        assert_eq!(attic.fetch(one, path.clone()).await.unwrap(), None);
+        assert_eq!(attic.size(one, path).await.unwrap(), None);
     }
     assert_eq!(read(&of_other), Some(vec![0, 255]));
     let path = keep(one, "txt", b"again").await;

@@ -16,14 +16,7 @@ impl Line {
         });
         let now = Instant::now();
         if new {
-            self.push(&Frame::TaskCreated {
-                task_id: &card.id,
-                title: &card.title,
-                visibility: card.visibility.name(),
-                status: "in_progress",
-                progress: card.progress(),
-                steps: &card.steps,
-            });
+            self.push(&card.created());
             self.cards.insert(id, (now, None));
             return;
         }
@@ -37,8 +30,7 @@ impl Line {
     }
 
     pub(super) fn update(&mut self, card: &Card) {
-        let Card { id, steps, .. } = card;
-        self.push(&Frame::TaskUpdated { task_id: id, progress: card.progress(), steps });
+        self.push(&card.updated());
     }
 
     pub(super) fn close(&mut self, id: &str, result: &str) {

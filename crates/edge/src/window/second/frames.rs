@@ -4,7 +4,7 @@ use axum::extract::ws::Utf8Bytes;
 use kernel::update::Seq;
 use serde::Serialize;
 
-use crate::window::frames::{CUT, FRAME_BYTES, MARGIN, Status, Step, fitting};
+use crate::window::frames::{self as first, CUT, FRAME_BYTES, MARGIN, Status, Step, fitting};
 
 /// What a phone may ask for besides sending messages.
 pub const CAPABILITIES: &[&str] =
@@ -48,6 +48,8 @@ pub enum Frame<'a> {
         content: &'a str,
         timestamp: &'a str,
         outcome: &'a str,
+        #[serde(skip_serializing_if = "<[File]>::is_empty")]
+        attachments: &'a [File],
     },
     #[serde(rename = "message.accepted")]
     Accepted {
@@ -69,23 +71,8 @@ pub enum Frame<'a> {
         #[serde(skip_serializing_if = "<[File]>::is_empty")]
         attachments: &'a [File],
     },
-    #[serde(rename = "task.created")]
-    TaskCreated {
-        task_id: &'a str,
-        title: &'a str,
-        visibility: &'a str,
-        status: &'a str,
-        progress: f64,
-        steps: &'a [Step],
-    },
-    #[serde(rename = "task.updated")]
-    TaskUpdated { task_id: &'a str, progress: f64, steps: &'a [Step] },
-    #[serde(rename = "task.completed")]
-    TaskCompleted { task_id: &'a str, progress: f64, result: &'a str },
     #[serde(rename = "task.failed")]
     TaskFailed { task_id: &'a str, progress: f64, steps: &'a [Step], error: &'a str },
-    #[serde(rename = "status.update")]
-    StatusUpdate { status: Status, context_remaining: f64, tokens_used: i64 },
     #[serde(rename = "approval.request")]
     Approval {
         approval_id: &'a str,
@@ -106,13 +93,9 @@ pub enum Frame<'a> {
     Selected { reply_to: &'a str, session: &'a str },
     #[serde(rename = "typing")]
     Typing { device: &'a str, active: bool },
-    #[serde(rename = "error")]
-    Error {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reply_to: Option<&'a str>,
-        code: &'a str,
-        message: &'a str,
-    },
+    /// As version 1 says it.
+    #[serde(untagged)]
+    Same(first::Frame<'a>),
 }
 
 #[derive(Clone, Copy, Serialize)]
@@ -133,6 +116,9 @@ pub struct File {
     pub id: String,
     pub name: String,
     pub mime: String,
+    /// In bytes; absent once the file is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
     pub url: String,
 }
 
@@ -154,9 +140,9 @@ pub fn written(frame: &Frame<'_>) -> String {
         return whole;
     }
     match *frame {
-        Frame::Complete { reply_to, id, content, timestamp, outcome } => {
+        Frame::Complete { reply_to, id, content, timestamp, outcome, attachments } => {
             let content = &cut(content);
-            text(&Frame::Complete { reply_to, id, content, timestamp, outcome })
+            text(&Frame::Complete { reply_to, id, content, timestamp, outcome, attachments })
         }
         Frame::User { id, content, timestamp, origin, device, attachments } => {
             let content = &cut(content);
@@ -185,6 +171,10 @@ mod tests {
         let frame = |text: Utf8Bytes| serde_json::from_str::<Value>(&text).unwrap();
         let told = placed(written(&Frame::CaughtUp {}), Seq(7));
         assert_eq!(frame(told), json!({ "type": "caught_up", "seq": 7 }));
+        let same =
+            Frame::Same(first::Frame::TaskUpdated { task_id: "t", progress: 0.5, steps: &[] });
+        let told = json!({ "type": "task.updated", "task_id": "t", "progress": 0.5, "steps": [], "seq": 8 });
+        assert_eq!(frame(placed(written(&same), Seq(8))), told);
         let content = "\u{1}ä".repeat(200_000);
         let (id, timestamp) = ("msg_1", "2026-02-07T10:30:00Z");
         let user = Frame::User {
@@ -195,8 +185,14 @@ mod tests {
             device: None,
             attachments: &[],
         };
-        let complete =
-            Frame::Complete { reply_to: "", id, content: &content, timestamp, outcome: "ok" };
+        let complete = Frame::Complete {
+            reply_to: "",
+            id,
+            content: &content,
+            timestamp,
+            outcome: "ok",
+            attachments: &[],
+        };
         for long in [user, complete] {
             let text = placed(written(&long), Seq(u64::MAX));
             assert!(text.len() <= FRAME_BYTES, "{}", text.len());

@@ -21,7 +21,7 @@ use crate::{
     error::ApiError,
     window::{
         attachments,
-        frames::Status,
+        frames::{self as first, Status},
         hear::Complaint,
         own,
         pump::Sent,
@@ -63,7 +63,7 @@ pub async fn obey(line: &mut Second, frame: &[u8]) -> Sent {
     let wish = match hear::hear(frame) {
         Ok(wish) => wish,
         Err(Complaint { reply_to, code, message }) => {
-            line.push(&Frame::Error { reply_to: reply_to.as_deref(), code, message: &message });
+            line.complain(reply_to.as_deref(), code, &message);
             let unreadable = matches!(code, "bad_json" | "bad_frame" | "unknown_type");
             return if unreadable { Sent::Unreadable } else { Sent::Refused };
         }
@@ -92,11 +92,15 @@ pub async fn obey(line: &mut Second, frame: &[u8]) -> Sent {
     };
     let Err(Refusal(code, message)) = done else { return Sent::Taken };
     let reply_to = reply_to.as_deref().filter(|it| !it.is_empty());
-    line.push(&Frame::Error { reply_to, code, message: &message });
+    line.complain(reply_to, code, &message);
     Sent::Refused
 }
 
 impl Second {
+    fn complain(&mut self, reply_to: Option<&str>, code: &str, message: &str) {
+        self.push(&Frame::Same(first::Frame::Error { reply_to, code, message }));
+    }
+
     async fn say(&mut self, id: &str, content: String, files: &[Uuid]) -> Result<(), Refusal> {
         if !self.app.phones.of(&self.device.id).may_send() {
             let message = "too many messages in a short time; wait a little";
@@ -155,12 +159,14 @@ impl Second {
         });
         let log = self.app.host.ports.log.clone();
         if let Some((row, outcome)) = send::answered(log.as_ref(), self.session, seq).await? {
+            let files = self.files(&row).await?;
             self.push(&Frame::Complete {
                 reply_to: id,
                 id: &row_id(self.session, row.seq, row.at),
                 content: &row.content,
                 timestamp: &time(row.at),
                 outcome: outcome_name(&outcome),
+                attachments: &files,
             });
         }
         Ok(())

@@ -8,7 +8,12 @@ use kernel::{
 use tokio::time::Instant;
 
 use super::{Second, frames::Frame, telling};
-use crate::window::{frames::Status, line::COUNTS, pump::Out, reply::Reply};
+use crate::window::{
+    frames::{self as first, Status},
+    line::COUNTS,
+    pump::Out,
+    reply::Reply,
+};
 
 impl Second {
     /// The past is told. Comes again if this socket had fallen behind: then pieces may be missing.
@@ -26,7 +31,7 @@ impl Second {
         for card in self.story.cards() {
             if card.is_worth_showing() {
                 self.cards.insert(card.id.clone(), card.steps.clone());
-                self.put(telling::created(&card));
+                self.push(&Frame::Same(card.created()));
             }
         }
         for open in state.iter().flat_map(|state| &state.questions) {
@@ -68,10 +73,10 @@ impl Second {
         }
         (self.busy, self.counted_at) = (busy, Some(Instant::now()));
         let (_, filling) = self.standing();
-        self.push(&Frame::StatusUpdate {
+        self.push(&Frame::Same(first::Frame::StatusUpdate {
             status: Status::of(busy),
             context_remaining: filling.remaining,
             tokens_used: filling.used,
-        });
+        }));
     }
 }

@@ -11,12 +11,12 @@ use kernel::{
 
 use super::{
     Second,
-    frames::{Frame, placed, written},
+    frames::{File, Frame, placed, written},
 };
 use crate::window::{
     attachments,
     cards::{Card, Change},
-    frames::{DELTA_BYTES, fitting},
+    frames::{self as first, DELTA_BYTES, fitting},
     pump::Out,
     reply::Reply,
     rows::{self, Row},
@@ -43,14 +43,15 @@ impl Second {
                 frames.push(written(&Frame::Resolved { approval_id, decision, by }));
             }
             fact => {
-                let message = rows::taken(fact);
-                frames.extend(message.and_then(|message| self.said(entry, message)));
+                if let Some(message) = rows::taken(fact) {
+                    frames.extend(self.said(entry, message).await?);
+                }
             }
         }
         let mut counted = false;
         for told in self.story.hear(entry) {
             counted |= told == Told::Counted;
-            self.tell(entry, told, &mut frames);
+            self.tell(entry, told, &mut frames).await?;
         }
         let last = frames.len().saturating_sub(1);
         for (index, frame) in frames.into_iter().enumerate() {
@@ -64,7 +65,12 @@ impl Second {
         Ok(())
     }
 
-    fn tell(&mut self, entry: &Entry, told: Told, frames: &mut Vec<String>) {
+    async fn tell(
+        &mut self,
+        entry: &Entry,
+        told: Told,
+        frames: &mut Vec<String>,
+    ) -> Result<(), StoreError> {
         match told {
             // Words and questions are told from their facts, how busy it is when all else was said.
             Told::Said { .. } | Told::Note(_) | Told::Busy(_) | Told::Counted => (),
@@ -90,26 +96,31 @@ impl Second {
                     Fact::TurnEnded(outcome) => outcome_name(outcome),
                     _ => outcome_name(&Outcome::Cancelled),
                 };
-                self.ended(&row, &question, outcome, frames);
+                self.ended(&row, &question, outcome, frames).await?;
             }
         }
+        Ok(())
     }
 
     /// The socket that said it hears that it was taken, where it was.
-    fn said(&mut self, entry: &Entry, message: &Message) -> Option<String> {
-        let row = Row::said(entry.seq, entry.at, message)?;
+    async fn said(
+        &mut self,
+        entry: &Entry,
+        message: &Message,
+    ) -> Result<Option<String>, StoreError> {
+        let Some(row) = Row::said(entry.seq, entry.at, message) else { return Ok(None) };
         let (id, timestamp) = (&row_id(self.session, row.seq, row.at), &time(row.at));
         let asker = Asker::of(message);
         let ours = asker.as_ref().filter(|asker| asker.device == self.device.id);
         if let Some((reply_to, position)) = ours.and_then(|it| self.own.remove_entry(&it.id)) {
             let (reply_to, duplicate) = (&reply_to, false);
-            return Some(written(&Frame::Accepted {
+            return Ok(Some(written(&Frame::Accepted {
                 reply_to,
                 id,
                 timestamp,
                 position,
                 duplicate,
-            }));
+            })));
         }
         let origin = match (&asker, &message.origin) {
             (Some(_), _) => "window",
@@ -118,18 +129,30 @@ impl Second {
             (None, Origin::Schedule { .. }) => "schedule",
             (None, Origin::Agent { .. }) => "agent",
         };
-        let files = attachments::listed(self.session, row.seq, &row.files);
-        Some(written(&Frame::User {
+        let files = self.files(&row).await?;
+        Ok(Some(written(&Frame::User {
             id,
             content: &row.content,
             timestamp,
             origin,
             device: asker.as_ref().map(|asker| asker.device.as_str()),
             attachments: &files,
-        }))
+        })))
     }
 
-    fn ended(&mut self, row: &Row, question: &Question, outcome: &str, frames: &mut Vec<String>) {
+    pub(super) async fn files(&self, row: &Row) -> Result<Vec<File>, StoreError> {
+        let attic = self.app.host.ports.attic.as_ref();
+        attachments::listed(attic, self.session, &row.files).await
+    }
+
+    async fn ended(
+        &mut self,
+        row: &Row,
+        question: &Question,
+        outcome: &str,
+        frames: &mut Vec<String>,
+    ) -> Result<(), StoreError> {
+        let files = self.files(row).await?;
         if self.reply.as_ref().is_some_and(|reply| reply.question.seq == question.seq) {
             frames.extend(self.piece());
             self.reply = None;
@@ -140,7 +163,9 @@ impl Second {
             content: &row.content,
             timestamp: &time(row.at),
             outcome,
+            attachments: &files,
         }));
+        Ok(())
     }
 
     /// What waits of the reply, as much as one piece holds.
@@ -164,18 +189,16 @@ impl Second {
         if !card.is_worth_showing() {
             return None;
         }
-        let (task_id, progress, steps) = (&card.id, card.progress(), &card.steps);
-        if self.cards.insert(card.id.clone(), card.steps.clone()).is_some() {
-            return Some(written(&Frame::TaskUpdated { task_id, progress, steps }));
-        }
-        Some(created(card))
+        let known = self.cards.insert(card.id.clone(), card.steps.clone()).is_some();
+        let frame = if known { card.updated() } else { card.created() };
+        Some(written(&Frame::Same(frame)))
     }
 
     fn closed(&mut self, id: &str, result: &str, well: bool) -> Option<String> {
         let steps = self.cards.remove(id)?;
         let (task_id, progress) = (id, 1.0);
         Some(written(&if well {
-            Frame::TaskCompleted { task_id, progress, result }
+            Frame::Same(first::Frame::TaskCompleted { task_id, progress, result })
         } else {
             Frame::TaskFailed { task_id, progress, steps: &steps, error: result }
         }))
@@ -212,17 +235,6 @@ impl Second {
         }
         Ok(())
     }
-}
-
-pub fn created(card: &Card) -> String {
-    written(&Frame::TaskCreated {
-        task_id: &card.id,
-        title: &card.title,
-        visibility: card.visibility.name(),
-        status: "in_progress",
-        progress: card.progress(),
-        steps: &card.steps,
-    })
 }
 
 /// What is asked of the person, and how it can be answered from here.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use kernel::{
-    feed::{Feed, Heard},
+    feed::{Draft, Feed},
     ports::StoreError,
-    update::{Seq, Update},
+    update::{Entry, Seq, Signal},
 };
 use tokio::{sync::broadcast::error::RecvError, time::Instant};
 
@@ -32,20 +32,16 @@ impl Voice for Second {
         true
     }
 
-    async fn hear(&mut self, heard: Heard) -> Result<(), StoreError> {
-        match heard {
-            Heard::Past(entry) => self.fact(&entry).await?,
-            Heard::Now { last, draft } => self.now(last, draft.as_ref()).await?,
-            Heard::Live(told) => {
-                for update in &told.updates {
-                    match update {
-                        Update::Fact(entry) => self.fact(entry).await?,
-                        Update::Signal { signal, .. } => self.signal(signal),
-                    }
-                }
-            }
-        }
-        Ok(())
+    async fn fact(&mut self, entry: &Entry) -> Result<(), StoreError> {
+        Second::fact(self, entry).await
+    }
+
+    async fn now(&mut self, last: Seq, draft: Option<&Draft>) -> Result<(), StoreError> {
+        Second::now(self, last, draft).await
+    }
+
+    fn signal(&mut self, signal: &Signal) {
+        Second::signal(self, signal);
     }
 
     fn due(&self) -> Option<Instant> {

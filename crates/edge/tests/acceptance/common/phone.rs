@@ -142,6 +142,18 @@ impl Phone {
         event
     }
 
+    /// Whether there was something more to hear: the server may have given it up.
+    pub async fn try_next(&mut self) -> bool {
+        let frame = match self.socket().message().await {
+            Some(Ok(Message::Text(text))) => text.to_string(),
+            _ => return false,
+        };
+        let event = phone::event(&frame).unwrap();
+        self.screen.hear(event.clone());
+        self.heard.push(event);
+        true
+    }
+
     /// All up to the first event like this.
     pub async fn until(&mut self, is_last: impl Fn(&Event) -> bool) -> Vec<Event> {
         let mut events = Vec::new();
