@@ -13,6 +13,8 @@ use crate::{devices::Device, listen::Peer};
 
 /// Small, because most connections are idle most of the time.
 pub const WRITE_BUFFER: usize = 8 * 1024;
+/// It is held for as long as the connection is, and grows for whoever says more.
+pub const READ_BUFFER: usize = 4 * 1024;
 /// A peer that has not taken what waits for it in so long is told to come back when it can.
 const STALL: Duration = Duration::from_secs(30);
 const FAREWELL: Duration = Duration::from_secs(2);

@@ -20,7 +20,7 @@ use crate::{
     error::{ApiError, ErrorBody},
     extract::ClientId,
     listen::Peer,
-    socket::{Dialect, Ends, WRITE_BUFFER, pump},
+    socket::{Dialect, Ends, READ_BUFFER, WRITE_BUFFER, pump},
     window::{self, Caller},
 };
 
@@ -104,6 +104,7 @@ pub fn open<D: Dialect + 'static>(
     upgrade
         .max_message_size(D::MANNERS.read_bytes)
         .max_frame_size(D::MANNERS.read_bytes)
+        .read_buffer_size(READ_BUFFER)
         .write_buffer_size(WRITE_BUFFER)
         .on_upgrade(|socket| pump(socket, dialect, Ends { closing, device }, peer))
 }

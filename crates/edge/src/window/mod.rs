@@ -52,7 +52,7 @@ use crate::{
     devices::{Device, Scope},
     error::{ApiError, ErrorBody},
     listen::Peer,
-    socket::{Manners, WRITE_BUFFER},
+    socket::{Manners, READ_BUFFER, WRITE_BUFFER},
 };
 use frames::Status as Doing;
 use line::{AGENT, Line};
@@ -323,6 +323,7 @@ fn opened<V: Voice + 'static>(upgrade: WebSocketUpgrade, pump: Pump<V, ()>) -> R
     upgrade
         .max_message_size(Manners::USUAL.read_bytes)
         .max_frame_size(Manners::USUAL.read_bytes)
+        .read_buffer_size(READ_BUFFER)
         .write_buffer_size(WRITE_BUFFER)
         .on_upgrade(|socket| pump.over(socket).run())
 }
