@@ -9,7 +9,8 @@ use std::{
 
 use anyhow::Context as _;
 use desktop::{Local, Settings};
-use kernel::desktop::{Action, Button, Desktop as _, Format, Outcome, Point, Shot};
+use enigo::Mouse as _;
+use kernel::desktop::{Action, Button, Desktop as _, DesktopError, Format, Outcome, Point, Shot};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use x11rb::{
     connection::Connection as _,
@@ -25,6 +26,8 @@ use crate::table::Row;
 const SIZE: (u16, u16) = (1920, 1080);
 const ROUNDS: usize = 500;
 const LOOKS: usize = 30;
+/// The most that go into one batch.
+const BATCH: usize = 24;
 /// Others are started anew for each, and take their time.
 const STARTS: usize = 10;
 const TEXT: &str = "the quick brown fox jumps over the lazy dog 0123456789 ";
@@ -42,13 +45,21 @@ async fn compare() -> anyhow::Result<Vec<Row>> {
     let trip = floor.round_trip()?;
     let moved = seconds(ROUNDS, &local, |nth| Action::MouseMove { to: place(nth), duration: 0.0 });
     let moved = moved.await? * 1e6;
+    let batch = |nth: usize| {
+        let moves = (0..BATCH).map(|step| place(nth * BATCH + step));
+        let actions = moves.map(|to| Action::MouseMove { to, duration: 0.0 }).collect();
+        Action::Batch { actions, stop_on_error: true }
+    };
+    let batched =
+        seconds(ROUNDS / BATCH, &local, batch).await? * 1e6 / f64::from(u32::try_from(BATCH)?);
     let clicked = seconds(ROUNDS, &local, |_| Action::MouseClick { button: Button::Left });
     let clicked = clicked.await? * 1e6;
     let text = TEXT.repeat(10);
     let typed = seconds(STARTS, &local, |_| Action::KeyboardInput { text: text.clone() });
     let typed = typed.await? * 1e6 / f64::from(u32::try_from(text.len())?);
     let raw = floor.look()? * 1e3;
-    let looked = looked(&local).await? * 1e3;
+    let captured = timed(|| local.capture()).await? * 1e3;
+    let looked = timed(|| local.glance(false)).await? * 1e3;
     let whole = |format| Shot { max_edge: u32::MAX, cursor: false, format, ..Shot::default() };
     let fast = seconds(LOOKS, &local, |_| Action::Screenshot(whole(Format::Png))).await? * 1e3;
     let small = seconds(LOOKS, &local, |_| Action::Screenshot(Shot::default())).await? * 1e3;
@@ -57,15 +68,19 @@ async fn compare() -> anyhow::Result<Vec<Row>> {
         Row::new("a move that is seen to be done, median", moved, "µs")
             .at_most(1.5 * trip)
             .beside("one round trip", trip),
+        Row::new("a move that is seen to be done, one of 24 in a batch, median", batched, "µs")
+            .at_most(1.5 * trip)
+            .beside("one round trip", trip),
         Row::new("a click that is seen to be done, median", clicked, "µs")
             .at_most(1.8 * trip)
             .beside("one round trip", trip),
         Row::new("a typed character", typed, "µs").beside("one round trip", trip),
-        Row::new("the pixels of the screen, median", looked, "ms")
+        Row::new("the screen taken, median", captured, "ms")
             .at_most(1.5 * raw)
             .beside("shared memory alone", raw),
-        Row::new("the screen as PNG, median", fast, "ms").beside("its pixels", looked),
-        Row::new("the screen as a model sees it, median", small, "ms").beside("its pixels", looked),
+        Row::new("the screen taken and read, median", looked, "ms").beside("taking it", captured),
+        Row::new("the screen as PNG, median", fast, "ms").beside("reading it", looked),
+        Row::new("the screen as a model sees it, median", small, "ms").beside("reading it", looked),
     ];
     others(&stage, &mut rows);
     Ok(rows)
@@ -88,16 +103,23 @@ async fn seconds(
         let begun = Instant::now();
         let outcome = local.act(action.into()).await?;
         took.push(begun.elapsed());
-        anyhow::ensure!(matches!(outcome, Outcome::Done(_) | Outcome::Picture(_)), "{outcome:?}");
+        anyhow::ensure!(
+            matches!(outcome, Outcome::Done(_) | Outcome::Picture(_) | Outcome::Batch(_)),
+            "{outcome:?}"
+        );
     }
     Ok(median(&mut took))
 }
 
-async fn looked(local: &Local) -> anyhow::Result<f64> {
+/// The median of many looks, in seconds.
+async fn timed<T, F>(look: impl Fn() -> F) -> anyhow::Result<f64>
+where
+    F: Future<Output = Result<T, DesktopError>>,
+{
     let mut took = Vec::with_capacity(LOOKS);
     for _ in 0..LOOKS {
         let begun = Instant::now();
-        local.pixels().await?;
+        look().await?;
         took.push(begun.elapsed());
     }
     Ok(median(&mut took))
@@ -118,12 +140,32 @@ fn others(stage: &Stage, rows: &mut [Row]) {
         );
         stage.says("python3", &["-c", &code]).map(|it| it * 1e6)
     };
+    let enigo = enigo::Enigo::new(&enigo::Settings {
+        linux_delay: 0,
+        x11_display: Some(stage.display.clone()),
+        ..enigo::Settings::default()
+    });
+    let mut enigo = enigo.ok();
+    let mut enigo = |work: fn(&mut enigo::Enigo, i32) -> enigo::InputResult<()>| {
+        let enigo = enigo.as_mut()?;
+        let mut took = Vec::with_capacity(ROUNDS);
+        for nth in 0..500 {
+            let begun = Instant::now();
+            work(enigo, nth).ok()?;
+            took.push(begun.elapsed());
+        }
+        Some(median(&mut took) * 1e6)
+    };
+    let moved = enigo(|it, nth| it.move_mouse(300 + nth, 200 + nth, enigo::Coordinate::Abs));
+    let clicked = enigo(|it, _| it.button(enigo::Button::Left, enigo::Direction::Click));
     let found = [
+        (0, "enigo without delays", moved),
+        (2, "enigo without delays", clicked),
         (0, "xdotool, a process each", xdotool(&["mousemove", "400", "300"])),
         (0, "PyAutoGUI", python("pyautogui.moveTo(300+i,200)")),
-        (1, "xdotool, a process each", xdotool(&["click", "1"])),
-        (1, "PyAutoGUI", python("pyautogui.click()")),
-        (4, "scrot, a process each", stage.runs("scrot", &["-o", "/dev/null"]).map(|it| it * 1e3)),
+        (2, "xdotool, a process each", xdotool(&["click", "1"])),
+        (2, "PyAutoGUI", python("pyautogui.click()")),
+        (6, "scrot, a process each", stage.runs("scrot", &["-o", "/dev/null"]).map(|it| it * 1e3)),
     ];
     for (row, what, value) in found {
         rows[row].beside.push((what.to_owned(), value.unwrap_or(f64::NAN)));

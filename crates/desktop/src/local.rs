@@ -91,9 +91,9 @@ impl Local {
         }
     }
 
-    /// The whole screen without encoding it, for measuring.
-    pub async fn pixels(&self) -> Result<Vec<u8>, DesktopError> {
-        self.with_seat(|seat| seat.pixels()).await
+    /// Has the whole screen put where it can be read, for measuring.
+    pub async fn capture(&self) -> Result<(), DesktopError> {
+        self.with_seat(|seat| seat.capture()).await
     }
 
     async fn attempt(&self, order: Order) -> Result<Outcome, DesktopError> {

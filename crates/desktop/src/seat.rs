@@ -21,7 +21,10 @@ pub trait Seat: Send + Sync {
 
     fn glance(&self, cursor: bool) -> Result<Pixels, DesktopError>;
 
-    fn pixels(&self) -> Result<Vec<u8>, DesktopError>;
+    /// Has the whole screen put where it can be read.
+    fn capture(&self) -> Result<(), DesktopError> {
+        self.glance(false).map(drop)
+    }
 
     fn size(&self) -> Result<(u32, u32), DesktopError>;
 
@@ -66,8 +69,8 @@ impl Seat for crate::x11::Seat {
         self.glance(cursor)
     }
 
-    fn pixels(&self) -> Result<Vec<u8>, DesktopError> {
-        self.pixels()
+    fn capture(&self) -> Result<(), DesktopError> {
+        self.capture()
     }
 
     fn size(&self) -> Result<(u32, u32), DesktopError> {

@@ -104,10 +104,10 @@ impl Seat {
         self.eyes().glance(cursor)
     }
 
-    pub fn pixels(&self) -> Result<Vec<u8>, DesktopError> {
+    pub fn capture(&self) -> Result<(), DesktopError> {
         let mut eyes = self.eyes();
         let area = eyes.area(&Shot::default())?;
-        eyes.pixels(area)
+        eyes.capture(area).map(drop)
     }
 
     pub fn size(&self) -> Result<(u32, u32), DesktopError> {

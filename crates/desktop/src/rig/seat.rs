@@ -100,13 +100,6 @@ impl Seat for Rigged {
         })
     }
 
-    fn pixels(&self) -> Result<Vec<u8>, DesktopError> {
-        self.look(|eyes| {
-            let area = area(eyes, &Shot::default())?;
-            eyes.pixels(area, false)
-        })
-    }
-
     fn size(&self) -> Result<(u32, u32), DesktopError> {
         self.look(|eyes| Ok(size(&eyes.displays()?)))
     }

@@ -41,6 +41,12 @@ struct Shared {
     size: usize,
 }
 
+/// Where the pixels are, and how many bytes.
+pub enum Captured {
+    Shared(usize),
+    Sent(Vec<u8>),
+}
+
 impl Eyes {
     pub fn open(link: Link) -> Result<Self, DesktopError> {
         let can_share = link.has(shm::X11_EXTENSION_NAME)?;
@@ -98,6 +104,19 @@ impl Eyes {
 
     /// Rows from top to bottom, four bytes for each pixel.
     pub fn pixels(&mut self, area: Rect) -> Result<Vec<u8>, DesktopError> {
+        match (self.capture(area)?, &self.shared) {
+            (Captured::Sent(bytes), _) => Ok(bytes),
+            (Captured::Shared(size), Some(shared)) => {
+                let mut bytes = vec![0; size];
+                shared.file.read_exact_at(&mut bytes, 0).map_err(lost)?;
+                Ok(bytes)
+            }
+            (Captured::Shared(_), None) => Err(lost("the shared memory is gone")),
+        }
+    }
+
+    /// Has the display put its pixels where they can be read.
+    pub fn capture(&mut self, area: Rect) -> Result<Captured, DesktopError> {
         let Rect { x, y, w, h } = area;
         let size = usize::try_from(u64::from(w) * u64::from(h) * 4).map_err(lost)?;
         let far = |number: u32| i16::try_from(number).map_err(lost);
@@ -108,16 +127,14 @@ impl Eyes {
         if let Some(shared) = self.shared(size) {
             let drawn = conn.shm_get_image(root, x, y, w, h, !0, format.into(), shared.segment, 0);
             drawn.map_err(lost)?.reply().map_err(lost)?;
-            let mut bytes = vec![0; size];
-            shared.file.read_exact_at(&mut bytes, 0).map_err(lost)?;
-            return Ok(bytes);
+            return Ok(Captured::Shared(size));
         }
         let drawn = conn.get_image(format, root, x, y, w, h, !0).map_err(lost)?;
         let reply = drawn.reply().map_err(lost)?;
         if reply.data.len() != size {
             return Err(DesktopError::failed("only screens of 24 bit colour can be seen"));
         }
-        Ok(reply.data)
+        Ok(Captured::Sent(reply.data))
     }
 
     fn shared(&mut self, size: usize) -> Option<&Shared> {
