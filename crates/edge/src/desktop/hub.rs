@@ -131,14 +131,12 @@ impl Hub {
         guests
     }
 
-    /// Sends away whoever goes by this name, for a moment or for good. Says whether anybody did.
+    /// Sends away whoever goes by this name, for a moment or for good. Says whether anybody did
+    /// who was not about to leave already.
     pub fn dismiss(&self, name: &str, may_return: bool) -> bool {
         let seat = self.seats().get(name).cloned();
         let farewell = if may_return { RENAMED } else { FORGOTTEN };
-        seat.is_some_and(|seat| {
-            seat.dismiss.send_replace(Some(farewell));
-            true
-        })
+        seat.is_some_and(|seat| seat.dismiss.send_replace(Some(farewell)).is_none())
     }
 
     fn seats(&self) -> MutexGuard<'_, HashMap<String, Seat>> {
