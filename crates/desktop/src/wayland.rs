@@ -16,7 +16,7 @@ use std::{path::Path, sync::Arc};
 use kernel::desktop::DesktopError;
 
 use self::{eyes::Sight, hands::Touch, journal::Journal, link::Link};
-pub use self::{journal::path as record, lamp::Lamp};
+pub use self::{journal::path as record, lamp::shine};
 use crate::{desk::Desk, local::Settings, rig::Rigged};
 
 pub fn open(settings: &Settings, desk: &Arc<Desk>) -> Result<Rigged, DesktopError> {

@@ -35,7 +35,7 @@ use self::{
 pub use self::{
     journal::mend,
     keymap::{symbol_of, symbols_of},
-    lamp::Lamp,
+    lamp::shine,
 };
 use crate::{
     desk::{Desk, Job},

@@ -1,16 +1,6 @@
 //! A frame around every output while somebody may drive it: in front of all, and never in the way.
 
-use std::{
-    fs::File,
-    io::Write as _,
-    os::fd::AsFd as _,
-    sync::{
-        Mutex, PoisonError,
-        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
-    },
-    thread,
-    time::Duration,
-};
+use std::{fs::File, io::Write as _, os::fd::AsFd as _, sync::mpsc::Receiver, time::Duration};
 
 use kernel::desktop::DesktopError;
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -30,7 +20,7 @@ use wayland_protocols_wlr::layer_shell::v1::client::{
 };
 
 use super::link::{self, Link, World, lost, silent};
-use crate::rig::lacking;
+use crate::{lamp::is_out, rig::lacking};
 
 /// How thick the frame is.
 const LINE: u32 = 3;
@@ -38,16 +28,6 @@ const LINE: u32 = 3;
 const ORANGE: [u8; 4] = [0x06, 0x77, 0xd9, 0xff];
 /// How often one looks whether there are other outputs.
 const GLANCE: Duration = Duration::from_millis(500);
-/// Before a display is tried again that could not be reached.
-const PAUSE: Duration = Duration::from_secs(5);
-
-/// Shows and hides the frame, in a thread of its own while it shows.
-#[derive(Default)]
-pub struct Lamp {
-    /// Dropping this puts it out.
-    lit: Mutex<Option<Sender<()>>>,
-}
-
 /// One side of a frame.
 pub struct Edge {
     surface: WlSurface,
@@ -56,35 +36,8 @@ pub struct Edge {
     wanted: Option<(u32, u32)>,
 }
 
-impl Lamp {
-    /// What cannot be shown is no reason to do nothing else: the page and the terminal say it too.
-    pub fn set(&self, on: bool, display: Option<String>) {
-        let mut lit = self.lit.lock().unwrap_or_else(PoisonError::into_inner);
-        if lit.is_some() == on {
-            return;
-        }
-        let (out, put_out) = channel();
-        *lit = on.then_some(out);
-        if !on {
-            return;
-        }
-        let begun = thread::Builder::new().name("desktop-lamp".into()).spawn(move || {
-            while let Err(error) = shine(display.as_deref(), &put_out) {
-                tracing::warn!(%error, "cannot show on the screen that somebody may drive it");
-                // The display may come back.
-                if is_out(&put_out, PAUSE) {
-                    return;
-                }
-            }
-        });
-        if let Err(error) = begun {
-            tracing::warn!(%error, "cannot show on the screen that somebody may drive it");
-        }
-    }
-}
-
 /// Until the other end is gone, or the display.
-fn shine(display: Option<&str>, put_out: &Receiver<()>) -> Result<(), DesktopError> {
+pub fn shine(display: Option<&str>, put_out: &Receiver<()>) -> Result<(), DesktopError> {
     let mut link = Link::open(&link::socket(display)?)?;
     let lacks = || lacking("this Wayland compositor offers no zwlr_layer_shell_v1");
     let shell: ZwlrLayerShellV1 = link.bind(1).ok_or_else(lacks)?;
@@ -154,10 +107,6 @@ fn draw(link: &mut Link, shm: &WlShm) -> Result<(), DesktopError> {
         pool.destroy();
     }
     link.sync()
-}
-
-fn is_out(put_out: &Receiver<()>, within: Duration) -> bool {
-    put_out.recv_timeout(within) == Err(RecvTimeoutError::Disconnected)
 }
 
 impl Dispatch<ZwlrLayerSurfaceV1, ()> for World {

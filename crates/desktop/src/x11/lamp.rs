@@ -1,11 +1,7 @@
 //! A frame around the screen while somebody may drive it: always in front, and never in the way.
 
 use std::{
-    sync::{
-        Mutex, PoisonError,
-        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
-    },
-    thread,
+    sync::mpsc::Receiver,
     time::{Duration, Instant},
 };
 
@@ -23,6 +19,7 @@ use x11rb::{
 };
 
 use super::link::{self, Link, lost};
+use crate::lamp::is_out;
 
 const LABEL: &str = "Agents may use this desktop. Ctrl+Alt+Escape stops them.";
 /// How thick the frame is.
@@ -35,45 +32,8 @@ const PADDING: u16 = 8;
 /// How often one looks whether somebody has put something in front.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// Before a display is tried again that could not be reached.
-const PAUSE: Duration = Duration::from_secs(5);
-
-/// Shows and hides the frame, in a thread of its own while it shows.
-#[derive(Default)]
-pub struct Lamp {
-    /// Dropping this puts it out.
-    lit: Mutex<Option<Sender<()>>>,
-}
-
-impl Lamp {
-    /// What cannot be shown is no reason to do nothing else: the page and the terminal say it too.
-    pub fn set(&self, on: bool, display: Option<String>) {
-        let mut lit = self.lit.lock().unwrap_or_else(PoisonError::into_inner);
-        if lit.is_some() == on {
-            return;
-        }
-        let (out, put_out) = channel();
-        *lit = on.then_some(out);
-        if !on {
-            return;
-        }
-        let begun = thread::Builder::new().name("desktop-lamp".into()).spawn(move || {
-            while let Err(error) = shine(display.as_deref(), &put_out) {
-                tracing::warn!(%error, "cannot show on the screen that somebody may drive it");
-                // The display may come back.
-                if is_out(&put_out, PAUSE) {
-                    return;
-                }
-            }
-        });
-        if let Err(error) = begun {
-            tracing::warn!(%error, "cannot show on the screen that somebody may drive it");
-        }
-    }
-}
-
 /// Until the other end is gone, or the display.
-fn shine(display: Option<&str>, put_out: &Receiver<()>) -> Result<(), DesktopError> {
+pub fn shine(display: Option<&str>, put_out: &Receiver<()>) -> Result<(), DesktopError> {
     let link = Link::open(&link::named(display)?)?;
     if link.conn.extension_information(shape::X11_EXTENSION_NAME).map_err(lost)?.is_none() {
         return Err(lost("the display lacks SHAPE, and the frame would be in the way"));
@@ -93,11 +53,6 @@ fn shine(display: Option<&str>, put_out: &Receiver<()>) -> Result<(), DesktopErr
             return Ok(());
         }
     }
-}
-
-/// Waits so long, or until it is put out.
-fn is_out(put_out: &Receiver<()>, wait: Duration) -> bool {
-    put_out.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected)
 }
 
 /// Lines along the edges and a label.
