@@ -33,7 +33,8 @@ const STARTS: usize = 10;
 const TEXT: &str = "the quick brown fox jumps over the lazy dog 0123456789 ";
 
 pub fn measure() -> anyhow::Result<Vec<Row>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    // As the house has it.
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(compare())
 }
 

@@ -84,6 +84,11 @@ impl Desk {
         (Job { number, taken, order, stop, reply }, waiting, answer)
     }
 
+    /// Whether nothing else waits or runs.
+    pub fn is_alone(&self, job: &Job) -> bool {
+        matches!(self.book().open.as_slice(), [only] if only.number == job.number)
+    }
+
     /// Whether an order may be done, now that it is its turn.
     pub fn admit(&self, job: &Job) -> Result<(), DesktopError> {
         let mut book = self.book();

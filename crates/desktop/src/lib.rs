@@ -16,6 +16,7 @@ mod seat;
 mod stop;
 #[cfg(target_os = "linux")]
 mod wayland;
+mod worker;
 #[cfg(target_os = "linux")]
 mod x11;
 

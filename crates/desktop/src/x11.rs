@@ -7,20 +7,14 @@ mod hands;
 mod journal;
 mod keymap;
 mod lamp;
+mod line;
 mod link;
 mod performing;
 mod pointer;
 mod typing;
 mod windows;
 
-use std::{
-    sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
-    },
-    thread,
-    time::{Duration, Instant},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernel::desktop::{Action, DesktopError, Outcome, Shot};
 
@@ -29,7 +23,7 @@ use self::{
     eyes::Eyes,
     hands::Hands,
     journal::Journal,
-    link::{Link, lost},
+    link::Link,
     performing::Performer,
 };
 pub use self::{
@@ -41,16 +35,12 @@ use crate::{
     desk::{Desk, Job},
     ledger::Ledger,
     local::Settings,
+    worker::{Inlet, Queue, Worker},
 };
-
-/// How many orders may wait.
-const DEPTH: usize = 64;
-/// After how long without an order nothing is listened to any more that would pile up.
-const REST: Duration = Duration::from_secs(2);
 
 /// A display that is connected.
 pub struct Seat {
-    jobs: Arc<SyncSender<Job>>,
+    worker: Worker,
     eyes: Mutex<Eyes>,
     ears: Arc<Ears>,
 }
@@ -61,32 +51,19 @@ impl Seat {
         let link = Link::open(&display)?;
         let journal = Journal::open(settings.journal.clone(), &settings.guard, &link)?;
         let ledger = Arc::new(Ledger::default());
-        let (jobs, waiting) = sync_channel(DEPTH);
-        let jobs = Arc::new(jobs);
-        let alarm = alarm(desk, &jobs);
-        let ears = Ears::open(&display, ledger.clone(), alarm)?;
+        let queue = Queue::open();
+        let ears = Ears::open(&display, ledger.clone(), alarm(desk, queue.inlet()))?;
         link.watch()?;
         let eyes = Eyes::open(Link::open(&display)?)?;
         let hands =
             Hands::new(link.clone(), ears.clone(), ledger, journal, settings.paste_patience);
         let performer = Performer::new(hands, Eyes::open(link)?, settings.denied.clone());
-        let (desk, longest_hold) = (desk.clone(), settings.longest_hold);
-        let begun = thread::Builder::new()
-            .name("desktop-hands".into())
-            .spawn(move || work(performer, &waiting, &desk, longest_hold));
-        begun.map_err(|error| lost(format!("no thread can be started: {error}")))?;
-        Ok(Self { jobs, eyes: Mutex::new(eyes), ears })
+        let worker = Worker::start(performer, queue, desk, settings.longest_hold)?;
+        Ok(Self { worker, eyes: Mutex::new(eyes), ears })
     }
 
-    /// Whether it could be put behind the others; if not, its owner has been told.
     pub fn enqueue(&self, job: Job) {
-        match self.jobs.try_send(job) {
-            Ok(()) => (),
-            Err(TrySendError::Full(job)) => job.answer(Err(DesktopError::queue_full())),
-            Err(TrySendError::Disconnected(job)) => {
-                job.answer(Err(lost("the line to the display is cut")));
-            }
-        }
+        self.worker.enqueue(job);
     }
 
     /// What is answered at once, whatever is being done.
@@ -124,14 +101,14 @@ impl Seat {
         self.ears.catch_up()
     }
 
-    fn eyes(&self) -> std::sync::MutexGuard<'_, Eyes> {
+    fn eyes(&self) -> MutexGuard<'_, Eyes> {
         self.eyes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// What a person does stops everything, and nothing of ours stays pressed.
-fn alarm(desk: &Arc<Desk>, jobs: &Arc<SyncSender<Job>>) -> Alarm {
-    let (desk, jobs) = (Arc::downgrade(desk), Arc::downgrade(jobs));
+fn alarm(desk: &Arc<Desk>, jobs: Inlet) -> Alarm {
+    let desk = Arc::downgrade(desk);
     Box::new(move |touch| {
         let Some(desk) = desk.upgrade() else { return };
         match touch {
@@ -147,50 +124,4 @@ fn alarm(desk: &Arc<Desk>, jobs: &Arc<SyncSender<Job>>) -> Alarm {
             Touch::HandBack => desk.hand_back(),
         }
     })
-}
-
-fn work(mut performer: Performer, jobs: &Receiver<Job>, desk: &Desk, longest_hold: Duration) {
-    let mut held_since: Option<Instant> = None;
-    let mut idle_since = Instant::now();
-    loop {
-        let let_go = held_since.map(|since| since + longest_hold);
-        let rest = performer.is_listening().then(|| idle_since + REST);
-        let job = match let_go.into_iter().chain(rest).min() {
-            None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(until) => jobs.recv_timeout(until.saturating_duration_since(Instant::now())),
-        };
-        let job = match job {
-            Ok(job) => job,
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {
-                let now = Instant::now();
-                if let_go.is_some_and(|at| at <= now) {
-                    performer.calm();
-                    held_since = None;
-                    desk.holds(performer.held());
-                }
-                if rest.is_some_and(|at| at <= now) {
-                    performer.rest();
-                }
-                continue;
-            }
-        };
-        let result = desk.admit(&job).and_then(|()| performer.perform(&job.order, &job.stop));
-        if result.is_err() {
-            performer.calm();
-        }
-        held_since = performer.is_holding().then(|| held_since.unwrap_or_else(Instant::now));
-        let cut = result.is_err() && !performer.is_alive();
-        if cut {
-            // Before anybody hears of it: whoever comes next shall not come to us.
-            performer.part();
-        }
-        desk.finished(&job, performer.held());
-        job.answer(result);
-        idle_since = Instant::now();
-        if cut {
-            return;
-        }
-    }
-    performer.leave();
 }

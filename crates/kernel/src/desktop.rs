@@ -11,6 +11,7 @@ mod mapping;
 mod outcome;
 mod parts;
 mod pixels;
+mod reach;
 mod replaying;
 mod trajectory;
 mod words;
@@ -38,6 +39,7 @@ pub use parts::{
     After, Button, Direction, Drag, Format, Method, Modifier, Point, Rect, Shot, Waiting,
 };
 pub use pixels::{Crop, DEPTH, Pixels};
+pub use reach::Reach;
 pub use replaying::{Again, By};
 pub use trajectory::{
     Motion, Recording, Replay, Sight, Step, Stopped, Trajectories, Trajectory, TrajectoryError,
@@ -168,6 +170,16 @@ impl Pause {
     }
 }
 
+/// By which right something was done on a desktop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leave {
+    /// The person did it.
+    Hands,
+    /// The person had lent it until then.
+    Until(Timestamp),
+}
+
 /// Something of a desktop that is kept in the log of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "desktop", rename_all = "snake_case")]
@@ -194,9 +206,17 @@ pub enum DesktopFact {
         /// A [`Code`], if it was not done.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<Code>,
-        /// Where the pointer was afterwards, if that was seen.
+        /// Where the pointer was before and afterwards, if that was seen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        before: Option<Point>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<Point>,
+        /// The program that got it, if it was input and that was seen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        window: Option<String>,
+        /// None if it needs no leave, or had none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        leave: Option<Leave>,
         ms: u64,
         /// Who wanted it; not known of what is older than this was kept.
         #[serde(default, skip_serializing_if = "Option::is_none")]

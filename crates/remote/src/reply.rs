@@ -3,7 +3,7 @@
 mod read;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use kernel::desktop::{DesktopError, Display, Done, Frame, Outcome, Pane, Rect, Screen};
+use kernel::desktop::{DesktopError, Display, Done, Frame, Outcome, Pane, Point, Rect, Screen};
 use serde_json::{Map, Value, json};
 
 pub use read::read;
@@ -82,7 +82,7 @@ fn refused(error: &DesktopError, to: Envelope) -> Map<String, Value> {
 }
 
 fn succeeded(done: &Done, to: Envelope) -> Map<String, Value> {
-    let Done { message, at, method, picture } = done;
+    let Done { message, before, at, window, method, picture } = done;
     let mut frame = typed("success", json!({ "message": message }));
     if !to.extended {
         return frame;
@@ -90,6 +90,12 @@ fn succeeded(done: &Done, to: Envelope) -> Map<String, Value> {
     if let Some(at) = at {
         frame.insert("x".to_owned(), at.x.into());
         frame.insert("y".to_owned(), at.y.into());
+    }
+    if let Some(Point { x, y }) = before {
+        frame.insert("before".to_owned(), json!({ "x": x, "y": y }));
+    }
+    if let Some(window) = window {
+        frame.insert("window".to_owned(), window.as_str().into());
     }
     if let Some(method) = method {
         frame.insert("method".to_owned(), method.name().into());

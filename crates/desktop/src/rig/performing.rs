@@ -1,10 +1,16 @@
 //! From what was asked to what the hands and eyes do about it.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use kernel::desktop::{
     Action, After, Button, Chord, Chords, Code, DesktopError, Done, Frame, Key, Method, Modifier,
-    Order, Outcome, Pane, Point, Rect, Shot, Waiting,
+    Order, Outcome, Pane, Point, Reach, Rect, Shot, Waiting,
 };
 
 use super::{Eyes, Hands, area, lacking, screen};
@@ -12,6 +18,7 @@ use crate::{
     denied::{is_among, refused},
     picture::Pixels,
     stop::Stop,
+    worker,
 };
 
 /// Between two looks at a screen that shall have come to rest.
@@ -27,28 +34,23 @@ pub struct Performer {
     names: Vec<(String, Vec<Key>)>,
     /// Programs whose windows get no input.
     denied: Vec<String>,
+    alive: Arc<AtomicBool>,
 }
 
 impl Performer {
-    pub fn new(hands: Box<dyn Hands>, eyes: Box<dyn Eyes>, denied: Vec<String>) -> Self {
+    /// With a word for whoever wants to know whether the line to the display is cut.
+    pub fn new(
+        hands: Box<dyn Hands>,
+        eyes: Box<dyn Eyes>,
+        denied: Vec<String>,
+        alive: Arc<AtomicBool>,
+    ) -> Self {
         let (keys, buttons, names) = (Vec::new(), Vec::new(), Vec::new());
-        Self { hands, eyes, keys, buttons, names, denied }
-    }
-
-    pub fn perform(&mut self, order: &Order, stop: &Stop) -> Result<Outcome, DesktopError> {
-        let mut outcome = self.act(&order.action, stop)?;
-        if let Some(after) = &order.after
-            && let Outcome::Done(done) = &mut outcome
-        {
-            done.picture = Some(self.settled(after, stop)?);
-        }
-        Ok(outcome)
+        Self { hands, eyes, keys, buttons, names, denied, alive }
     }
 
     fn act(&mut self, action: &Action, stop: &Stop) -> Result<Outcome, DesktopError> {
-        if action.is_input() {
-            self.spare(action)?;
-        }
+        let (before, window) = self.ready(action)?;
         let mut method = None;
         match action {
             Action::MouseMove { to, duration } => self.move_to(*to, *duration, stop)?,
@@ -116,47 +118,35 @@ impl Performer {
         }
         // Where that cannot be known, it is not said.
         let at = self.eyes.pointer().ok();
-        Ok(Outcome::Done(Done { message: done(action, at), at, method, picture: None }))
+        let message = done(action, at);
+        Ok(Outcome::Done(Done { message, before, at, window, method, picture: None }))
     }
 
-    /// Refuses what would reach a window that shall be left alone.
-    fn spare(&mut self, action: &Action) -> Result<(), DesktopError> {
-        let reached = match action {
-            Action::MouseClick { .. }
-            | Action::MouseScroll { .. }
-            | Action::MouseClickAt { .. }
-            | Action::MouseDown { .. }
-            | Action::MouseUp { .. }
-            | Action::MouseScrollAt { .. }
-            | Action::MouseDrag(_) => self.hands.pointed_at()?,
-            Action::KeyboardInput { .. }
-            | Action::KeyboardType { .. }
-            | Action::KeyboardCommand { .. }
-            | Action::KeyCombo { .. }
-            | Action::HoldKey { .. }
-            | Action::KeyDown { .. } => self.hands.in_focus()?.into_iter().collect(),
-            Action::WindowFocus { id } | Action::WindowClose { id } => {
+    /// Where the pointer is before something is done, and what program will get it, as far as both can be
+    /// known. Refuses what would reach a window that shall be left alone.
+    fn ready(&mut self, action: &Action) -> Result<(Option<Point>, Option<String>), DesktopError> {
+        if !action.is_input() {
+            return Ok((None, None));
+        }
+        let reached = match action.reach() {
+            Reach::Nothing => Vec::new(),
+            Reach::Here | Reach::At(_) | Reach::Along(_) => self.hands.pointed_at()?,
+            Reach::Focus => self.hands.in_focus()?.into_iter().collect(),
+            // Where they cannot be listed, whoever names one is told so.
+            Reach::Window(_) if matches!(action, Action::WindowMove { .. }) => Vec::new(),
+            Reach::Window(id) => {
                 let windows = self.hands.windows()?.into_iter();
-                windows.filter(|pane| pane.id == *id).map(|pane| pane.class).collect()
+                windows.filter(|pane| pane.id == id).map(|pane| pane.class).collect()
             }
-            // What only looks, moves or lets go does no harm, and a batch is asked about one by one.
-            Action::MouseMove { .. }
-            | Action::MouseMoveBy { .. }
-            | Action::KeyUp { .. }
-            | Action::Wait(_)
-            | Action::GetMousePosition
-            | Action::Screenshot(_)
-            | Action::Zoom(_)
-            | Action::ScreenInfo
-            | Action::WindowList
-            | Action::WindowMove { .. }
-            | Action::ClipboardGet
-            | Action::ClipboardSet { .. }
-            | Action::Batch { .. }
-            | Action::ReleaseAll => Vec::new(),
         };
-        let denied = reached.iter().find(|class| is_among(&self.denied, class));
-        denied.map_or(Ok(()), |class| Err(refused(class)))
+        if let Some(class) = reached.iter().find(|class| is_among(&self.denied, class)) {
+            return Err(refused(class));
+        }
+        let window = match reached.as_slice() {
+            [only] => Some(only.clone()),
+            _ => None,
+        };
+        Ok((self.eyes.pointer().ok(), window))
     }
 
     fn batch(
@@ -331,9 +321,20 @@ impl Performer {
         self.names.clear();
         Ok(counts)
     }
+}
 
-    /// After an order that was not done to its end: nothing of it stays pressed.
-    pub fn calm(&mut self) {
+impl worker::Performer for Performer {
+    fn perform(&mut self, order: &Order, stop: &Stop) -> Result<Outcome, DesktopError> {
+        let mut outcome = self.act(&order.action, stop)?;
+        if let Some(after) = &order.after
+            && let Outcome::Done(done) = &mut outcome
+        {
+            done.picture = Some(self.settled(after, stop)?);
+        }
+        Ok(outcome)
+    }
+
+    fn calm(&mut self) {
         if let Err(error) = self.release_all() {
             tracing::warn!(%error, "cannot let go of what was pressed");
         }
@@ -341,19 +342,22 @@ impl Performer {
         (self.keys, self.buttons, self.names) = (Vec::new(), Vec::new(), Vec::new());
     }
 
-    pub fn is_alive(&mut self) -> bool {
-        self.hands.is_alive() && self.eyes.is_alive()
-    }
-
-    pub fn is_holding(&self) -> bool {
-        !self.keys.is_empty() || !self.buttons.is_empty()
-    }
-
-    /// Keys and buttons that are down, by name.
-    pub fn held(&self) -> (Vec<String>, Vec<String>) {
+    fn held(&self) -> (Vec<String>, Vec<String>) {
         let keys = self.names.iter().map(|(name, _)| name.clone()).collect();
         let buttons = self.buttons.iter().map(|it| it.name().to_owned()).collect();
         (keys, buttons)
+    }
+
+    fn is_holding(&self) -> bool {
+        !self.keys.is_empty() || !self.buttons.is_empty()
+    }
+
+    fn is_alive(&mut self) -> bool {
+        self.hands.is_alive() && self.eyes.is_alive()
+    }
+
+    fn part(&mut self) {
+        self.alive.store(false, Ordering::Release);
     }
 }
 

@@ -1,13 +1,8 @@
 //! One thread that does what is asked, in its order, and eyes for quick questions.
 
-use std::{
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-        mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
-    },
-    thread,
-    time::{Duration, Instant},
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
 };
 
 use kernel::desktop::{Action, DesktopError, Mapping, Outcome, Pixels, Shot};
@@ -17,13 +12,11 @@ use crate::{
     desk::{Desk, Job},
     local::Settings,
     seat::Seat,
+    worker::{Queue, Worker},
 };
 
-/// How many orders may wait.
-const DEPTH: usize = 64;
-
 pub struct Rigged {
-    jobs: SyncSender<Job>,
+    worker: Worker,
     eyes: Mutex<Box<dyn Eyes>>,
     commands: Vec<String>,
     alive: Arc<AtomicBool>,
@@ -37,18 +30,13 @@ impl Rigged {
         settings: &Settings,
         desk: &Arc<Desk>,
     ) -> Result<Self, DesktopError> {
-        let (jobs, waiting) = sync_channel(DEPTH);
         let lacks = hands.lacks();
         let kinds = Action::KINDS.into_iter().filter(|kind| !lacks.contains(kind));
         let commands = kinds.map(ToOwned::to_owned).collect();
-        let performer = Performer::new(hands, acting, settings.denied.clone());
         let alive = Arc::new(AtomicBool::new(true));
-        let (desk, longest_hold, living) = (desk.clone(), settings.longest_hold, alive.clone());
-        let begun = thread::Builder::new()
-            .name("desktop-hands".into())
-            .spawn(move || work(performer, &waiting, &desk, longest_hold, &living));
-        begun.map_err(|error| cut(&format!("no thread can be started: {error}")))?;
-        Ok(Self { jobs, eyes: Mutex::new(looking), commands, alive })
+        let performer = Performer::new(hands, acting, settings.denied.clone(), alive.clone());
+        let worker = Worker::start(performer, Queue::open(), desk, settings.longest_hold)?;
+        Ok(Self { worker, eyes: Mutex::new(looking), commands, alive })
     }
 
     /// What cannot be seen because the line is cut is the last that is asked for on it.
@@ -71,13 +59,7 @@ impl Rigged {
 
 impl Seat for Rigged {
     fn enqueue(&self, job: Job) {
-        match self.jobs.try_send(job) {
-            Ok(()) => (),
-            Err(TrySendError::Full(job)) => job.answer(Err(DesktopError::queue_full())),
-            Err(TrySendError::Disconnected(job)) => {
-                job.answer(Err(cut("the line to the display is cut")));
-            }
-        }
+        self.worker.enqueue(job);
     }
 
     fn position(&self, moving: bool) -> Result<Outcome, DesktopError> {
@@ -116,52 +98,4 @@ impl Seat for Rigged {
     fn rest(&self) -> Result<(), DesktopError> {
         Ok(())
     }
-}
-
-fn work(
-    mut performer: Performer,
-    jobs: &Receiver<Job>,
-    desk: &Desk,
-    longest_hold: Duration,
-    alive: &AtomicBool,
-) {
-    let mut held_since: Option<Instant> = None;
-    loop {
-        let job =
-            match held_since.map(|since| (since + longest_hold).duration_since(Instant::now())) {
-                None => jobs.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(left) => jobs.recv_timeout(left),
-            };
-        let job = match job {
-            Ok(job) => job,
-            Err(RecvTimeoutError::Disconnected) => break,
-            Err(RecvTimeoutError::Timeout) => {
-                performer.calm();
-                held_since = None;
-                desk.holds(performer.held());
-                continue;
-            }
-        };
-        let result = desk.admit(&job).and_then(|()| performer.perform(&job.order, &job.stop));
-        if result.is_err() {
-            performer.calm();
-        }
-        held_since = performer.is_holding().then(|| held_since.unwrap_or_else(Instant::now));
-        let cut = result.is_err() && !performer.is_alive();
-        if cut {
-            // Before anybody hears of it: whoever comes next shall not come to us.
-            alive.store(false, Ordering::Release);
-        }
-        desk.finished(&job, performer.held());
-        job.answer(result);
-        if cut {
-            return;
-        }
-    }
-    performer.calm();
-    desk.holds(performer.held());
-}
-
-fn cut(text: &str) -> DesktopError {
-    DesktopError::failed(format!("OS Failure: {text}"))
 }

@@ -1,5 +1,7 @@
 //! Whether there is any window that shall be left alone: counted once, and again when windows come or change.
 
+use std::collections::HashMap;
+
 use kernel::desktop::DesktopError;
 use x11rb::protocol::xproto::{
     AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, Window,
@@ -7,7 +9,7 @@ use x11rb::protocol::xproto::{
 
 use super::{
     link::{Link, lost},
-    windows::class_from,
+    windows::{self, class_from},
 };
 use crate::denied::is_among;
 
@@ -23,11 +25,13 @@ pub struct Census {
     found: Option<bool>,
     /// The windows of which we hear when they change their name.
     heeded: Vec<Window>,
+    /// What programs they belong to, if to any that says so.
+    classes: HashMap<Window, Option<String>>,
 }
 
 impl Census {
     pub fn new(denied: Vec<String>) -> Self {
-        Self { denied, found: None, heeded: Vec::new() }
+        Self { denied, found: None, heeded: Vec::new(), classes: HashMap::new() }
     }
 
     /// Whether each window must be looked at before it is touched. Most of the time there is none
@@ -47,6 +51,15 @@ impl Census {
                 self.found = Some(found);
                 Ok(found)
             }
+        }
+    }
+
+    /// What program a window belongs to, asked for only where it was not counted.
+    pub fn class_of(&self, link: &Link, window: Window) -> Result<Option<String>, DesktopError> {
+        match self.classes.get(&window).filter(|_| self.found.is_some()) {
+            Some(class) => Ok(class.clone()),
+            None if window == link.root => Ok(None),
+            None => windows::class_of(link, window),
         }
     }
 
@@ -73,25 +86,33 @@ impl Census {
     /// All windows of one depth are asked at once, so that it takes as many round trips as there are depths.
     fn count(&mut self, link: &Link) -> Result<bool, DesktopError> {
         let conn = &link.conn;
-        let mut windows = conn.query_tree(link.root).map_err(lost)?.reply().map_err(lost)?.children;
+        let outer = conn.query_tree(link.root).map_err(lost)?.reply().map_err(lost)?.children;
+        // Each with the one of them in which it lies, and what is known of those in between.
+        let mut windows: Vec<_> = outer.into_iter().map(|window| (window, window, None)).collect();
         let mut found = false;
         self.heeded.clear();
+        self.classes.clear();
         for _ in 0..DEPTH {
             let mut asked = Vec::with_capacity(windows.len());
-            for window in windows {
+            for (window, frame, around) in windows {
                 heed(link, window, EventMask::PROPERTY_CHANGE)?;
                 self.heeded.push(window);
                 let (class, text) = (AtomEnum::WM_CLASS, AtomEnum::ANY);
                 let class = conn.get_property(false, window, class, text, 0, LONGEST);
                 let within = conn.query_tree(window).map_err(lost)?;
-                asked.push((class.map_err(lost)?, within));
+                asked.push((window, frame, around, class.map_err(lost)?, within));
             }
             windows = Vec::new();
-            for (class, within) in asked {
+            for (window, frame, around, class, within) in asked {
                 // One that has gone meanwhile has neither.
-                let class = class.reply().ok().and_then(|it| class_from(&it.value));
-                found |= class.is_some_and(|class| self.denies(&class));
-                windows.extend(within.reply().into_iter().flat_map(|it| it.children));
+                let own = class.reply().ok().and_then(|it| class_from(&it.value));
+                found |= own.as_deref().is_some_and(|class| self.denies(class));
+                let class = own.or(around);
+                self.classes.insert(window, class.clone());
+                let framed = self.classes.entry(frame).or_default();
+                *framed = framed.take().or_else(|| class.clone());
+                let within = within.reply().into_iter().flat_map(|it| it.children);
+                windows.extend(within.map(|window| (window, frame, class.clone())));
             }
         }
         Ok(found)

@@ -1,6 +1,6 @@
 //! Pressing and moving: the smallest things that can be sent to a display, and what is held by us.
 
-use std::{sync::Arc, time::Duration};
+use std::{cell::Cell, sync::Arc, time::Duration};
 
 use kernel::desktop::{Button, DesktopError, Point};
 use x11rb::{
@@ -8,7 +8,7 @@ use x11rb::{
     protocol::{
         xproto::{
             BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, KEY_PRESS_EVENT, KEY_RELEASE_EVENT,
-            MOTION_NOTIFY_EVENT,
+            MOTION_NOTIFY_EVENT, Window,
         },
         xtest::ConnectionExt as _,
     },
@@ -30,6 +30,8 @@ pub struct Hands {
     /// Down because of us until somebody says otherwise, oldest first.
     pub keys: Vec<u8>,
     pub buttons: Vec<Button>,
+    /// The window that was under the pointer when that was last seen to be where it should.
+    pub under: Cell<Option<Window>>,
     /// How long a window may take to fetch what is pasted into it.
     pub patience: Duration,
 }
@@ -42,7 +44,8 @@ impl Hands {
         journal: Journal,
         patience: Duration,
     ) -> Self {
-        Self { link, ears, ledger, journal, keys: Vec::new(), buttons: Vec::new(), patience }
+        let (keys, buttons, under) = (Vec::new(), Vec::new(), Cell::default());
+        Self { link, ears, ledger, journal, keys, buttons, under, patience }
     }
 
     pub fn key(&self, code: u8, down: bool) -> Result<(), DesktopError> {
@@ -87,7 +90,8 @@ impl Hands {
     }
 
     pub fn verify(&self, point: Point) -> Result<(), DesktopError> {
-        let at = self.link.pointer()?;
+        let (at, under) = self.link.pointer_and_window()?;
+        self.under.set(Some(under));
         if at == point {
             return Ok(());
         }

@@ -7,19 +7,22 @@ use std::{
 
 use kernel::desktop::{Code, DesktopError, Point, Rect};
 use x11rb::{
-    connection::{Connection as _, RequestConnection as _},
+    connection::{Connection as _, RequestConnection},
+    cookie::Cookie,
     protocol::{
         Event,
         randr::{ConnectionExt as _, NotifyMask},
         xfixes::ConnectionExt as _,
         xkb::{self, ConnectionExt as _},
         xproto::{
-            Atom, AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask, Window,
+            Atom, AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, EventMask,
+            QueryPointerReply, Window,
         },
         xtest::{self, ConnectionExt as _},
     },
-    rust_connection::RustConnection,
 };
+
+use super::line::{Connection, connect};
 
 /// Displays of other machines have ports of these numbers, from 6000 on.
 const HIGHEST: u16 = u16::MAX - 6000;
@@ -27,7 +30,7 @@ const HIGHEST: u16 = u16::MAX - 6000;
 /// Shared by those who work on the same display over the same line.
 #[derive(Clone)]
 pub struct Link {
-    pub conn: Arc<RustConnection>,
+    pub conn: Arc<Connection>,
     pub root: Window,
     pub display: String,
     /// The monitors as they were last seen, where it is heard when they change; and windows likewise.
@@ -66,7 +69,7 @@ impl Link {
             let text = format!("`{display}` does not name a display; `:0` would");
             return Err(none(text));
         }
-        let opened = RustConnection::connect(Some(display));
+        let opened = connect(display);
         let (conn, screen) =
             opened.map_err(|error| none(format!("cannot reach X server {display}: {error}")))?;
         let root = conn.setup().roots.get(screen).map(|screen| screen.root);
@@ -118,8 +121,12 @@ impl Link {
 
     /// Where the pointer is, in pixels of the whole screen.
     pub fn pointer(&self) -> Result<Point, DesktopError> {
-        let reply = self.conn.query_pointer(self.root).map_err(lost)?.reply().map_err(lost)?;
-        Ok(Point { x: unsigned(reply.root_x), y: unsigned(reply.root_y) })
+        self.pointer_and_window().map(|(at, _)| at)
+    }
+
+    /// And the outermost window in which it is there, if any.
+    pub fn pointer_and_window(&self) -> Result<(Point, Window), DesktopError> {
+        place(self.conn.query_pointer(self.root).map_err(lost)?)
     }
 
     /// Width and height of everything together.
@@ -245,6 +252,14 @@ impl Link {
         let y = i16::try_from(point.y).map_err(|_| off())?;
         Ok((x, y))
     }
+}
+
+/// The answer to a question that was sent.
+pub fn place(
+    asked: Cookie<'_, impl RequestConnection, QueryPointerReply>,
+) -> Result<(Point, Window), DesktopError> {
+    let reply = asked.reply().map_err(lost)?;
+    Ok((Point { x: unsigned(reply.root_x), y: unsigned(reply.root_y) }, reply.child))
 }
 
 /// Whether its number is one that a display can have.

@@ -4,11 +4,20 @@ use std::time::{Duration, Instant};
 
 use kernel::desktop::{
     Action, After, Button, Chords, Code, DesktopError, Done, Method, Order, Outcome, Pane, Point,
-    Rect, Shot, Waiting,
+    Reach, Rect, Shot, Waiting,
 };
 
-use super::{census::Census, eyes::Eyes, hands::Hands, windows};
-use crate::{denied::refused, stop::Stop};
+use x11rb::protocol::xproto::ConnectionExt as _;
+
+use super::{
+    census::Census,
+    eyes::Eyes,
+    hands::Hands,
+    line,
+    link::{lost, place},
+    windows,
+};
+use crate::{denied::refused, stop::Stop, worker};
 
 /// Between two looks at a screen that shall have come to rest.
 const LOOKS: Duration = Duration::from_millis(80);
@@ -27,23 +36,41 @@ impl Performer {
         Self { hands, eyes, names: Vec::new(), census: Census::new(denied) }
     }
 
-    pub fn perform(&mut self, order: &Order, stop: &Stop) -> Result<Outcome, DesktopError> {
-        let outcome = self.act(&order.action, stop);
-        self.hands.ears.worked();
-        let mut outcome = outcome?;
-        if let Some(after) = &order.after
-            && let Outcome::Done(done) = &mut outcome
-        {
-            done.picture = Some(self.settled(after, stop)?);
+    fn act(&mut self, action: &Action, stop: &Stop) -> Result<Outcome, DesktopError> {
+        if !action.is_input() || matches!(action, Action::Batch { .. }) {
+            return self.attend(action, stop);
+        }
+        self.hands.ears.work();
+        let reach = action.reach();
+        self.spare(reach)?;
+        self.hands.under.set(None);
+        // The answers come with those to what is done now, and cost no time of their own.
+        let conn = self.hands.link.conn.clone();
+        let pointer = conn.query_pointer(self.hands.link.root).map_err(lost)?;
+        let focus = (reach == Reach::Focus).then(|| conn.get_input_focus()).transpose();
+        let focus = focus.map_err(lost)?;
+        let mut outcome = self.attend(action, stop)?;
+        if let Outcome::Done(done) = &mut outcome {
+            let (before, under) = place(pointer)?;
+            done.before = Some(before);
+            let focus = focus.map(|it| it.reply().map_err(lost)).transpose()?;
+            let focus = focus.map_or(x11rb::NONE, |it| it.focus);
+            let link = &self.hands.link;
+            let reached = match reach {
+                Reach::Nothing => return Ok(outcome),
+                Reach::Window(id) => id,
+                Reach::Focus if !windows::is_none(link, focus) => focus,
+                Reach::Focus => under,
+                Reach::Here | Reach::At(_) | Reach::Along(_) => {
+                    self.hands.under.get().unwrap_or(under)
+                }
+            };
+            done.window = self.census.class_of(link, reached)?;
         }
         Ok(outcome)
     }
 
-    fn act(&mut self, action: &Action, stop: &Stop) -> Result<Outcome, DesktopError> {
-        if action.is_input() {
-            self.hands.ears.work();
-            self.spare(action)?;
-        }
+    fn attend(&mut self, action: &Action, stop: &Stop) -> Result<Outcome, DesktopError> {
         let hands = &mut self.hands;
         match action {
             Action::MouseMove { to, duration } => {
@@ -138,50 +165,24 @@ impl Performer {
     }
 
     /// Refuses what would reach a window that shall be left alone.
-    fn spare(&mut self, action: &Action) -> Result<(), DesktopError> {
+    fn spare(&mut self, reach: Reach<'_>) -> Result<(), DesktopError> {
         let link = &self.hands.link;
-        let passes = matches!(action, Action::MouseMove { .. } | Action::MouseMoveBy { .. });
-        if passes || !self.census.is_wary(link)? {
+        if reach == Reach::Nothing || !self.census.is_wary(link)? {
             return Ok(());
         }
         let spared = |class: Option<String>| match class {
             Some(class) if self.census.denies(&class) => Err(refused(&class)),
             Some(_) | None => Ok(()),
         };
-        match action {
-            Action::MouseClick { .. } | Action::MouseScroll { .. } => {
-                spared(windows::class_at(link, None)?)
+        match reach {
+            Reach::Nothing => Ok(()),
+            Reach::Here => spared(windows::class_at(link, None)?),
+            Reach::At(at) => spared(windows::class_at(link, Some(at))?),
+            Reach::Along(path) => {
+                path.iter().try_for_each(|at| spared(windows::class_at(link, Some(*at))?))
             }
-            Action::MouseClickAt { at, .. }
-            | Action::MouseDown { at, .. }
-            | Action::MouseUp { at, .. } => spared(windows::class_at(link, *at)?),
-            Action::MouseScrollAt { at, .. } => spared(windows::class_at(link, Some(*at))?),
-            Action::MouseDrag(drag) => {
-                drag.path.iter().try_for_each(|at| spared(windows::class_at(link, Some(*at))?))
-            }
-            Action::KeyboardInput { .. }
-            | Action::KeyboardType { .. }
-            | Action::KeyboardCommand { .. }
-            | Action::KeyCombo { .. }
-            | Action::HoldKey { .. }
-            | Action::KeyDown { .. } => spared(windows::class_in_focus(link)?),
-            Action::WindowFocus { id }
-            | Action::WindowMove { id, .. }
-            | Action::WindowClose { id } => spared(windows::class_of(link, *id)?),
-            // What only looks, moves or lets go does no harm, and a batch is asked about one by one.
-            Action::MouseMove { .. }
-            | Action::MouseMoveBy { .. }
-            | Action::KeyUp { .. }
-            | Action::Wait(_)
-            | Action::GetMousePosition
-            | Action::Screenshot(_)
-            | Action::Zoom(_)
-            | Action::ScreenInfo
-            | Action::WindowList
-            | Action::ClipboardGet
-            | Action::ClipboardSet { .. }
-            | Action::Batch { .. }
-            | Action::ReleaseAll => Ok(()),
+            Reach::Focus => spared(windows::class_in_focus(link)?),
+            Reach::Window(id) => spared(windows::class_of(link, id)?),
         }
     }
 
@@ -281,50 +282,69 @@ impl Performer {
         }
         Ok(false)
     }
+}
 
-    /// After an order that was not done to its end: nothing of it stays pressed.
-    pub fn calm(&mut self) {
+impl worker::Performer for Performer {
+    fn perform(&mut self, order: &Order, stop: &Stop) -> Result<Outcome, DesktopError> {
+        let outcome = self.act(&order.action, stop);
+        self.hands.ears.worked();
+        let mut outcome = outcome?;
+        if let Some(after) = &order.after
+            && let Outcome::Done(done) = &mut outcome
+        {
+            done.picture = Some(self.settled(after, stop)?);
+        }
+        Ok(outcome)
+    }
+
+    fn calm(&mut self) {
         if let Err(error) = self.hands.release_all() {
             tracing::warn!(%error, "cannot let go of what was pressed");
         }
         self.names.clear();
     }
 
-    pub fn leave(mut self) {
-        self.calm();
-        self.hands.ears.close();
+    fn held(&self) -> (Vec<String>, Vec<String>) {
+        let keys = self.names.iter().map(|(name, _)| name.clone()).collect();
+        let buttons = self.hands.buttons.iter().map(|it| it.name().to_owned()).collect();
+        (keys, buttons)
     }
 
-    /// There is nothing left to let go of.
-    pub fn part(&self) {
-        self.hands.ears.close();
+    fn is_holding(&self) -> bool {
+        !self.hands.keys.is_empty() || !self.hands.buttons.is_empty()
     }
 
-    pub fn is_alive(&self) -> bool {
+    fn is_alive(&mut self) -> bool {
         self.hands.link.is_alive()
     }
 
-    /// Whether something would have to be heard while nothing is done.
-    pub fn is_listening(&self) -> bool {
+    fn part(&mut self) {
+        self.hands.ears.close();
+    }
+
+    /// A round trip or two, and nothing that is not known already of the windows.
+    fn is_quick(&self, order: &Order) -> bool {
+        let short = match order.action {
+            Action::MouseMove { duration, .. } => duration <= 0.0,
+            Action::MouseClick { .. } => self.is_listening(),
+            _ => false,
+        };
+        short && order.after.is_none() && line::is_shared()
+    }
+
+    fn is_listening(&self) -> bool {
         self.census.is_listening()
     }
 
-    /// Nothing has been done for a while.
-    pub fn rest(&mut self) {
+    fn rest(&mut self) {
         if let Err(error) = self.census.rest(&self.hands.link) {
             tracing::debug!(%error, "cannot stop listening to windows");
         }
     }
 
-    pub fn is_holding(&self) -> bool {
-        !self.hands.keys.is_empty() || !self.hands.buttons.is_empty()
-    }
-
-    /// Keys and buttons that are down, by name.
-    pub fn held(&self) -> (Vec<String>, Vec<String>) {
-        let keys = self.names.iter().map(|(name, _)| name.clone()).collect();
-        let buttons = self.hands.buttons.iter().map(|it| it.name().to_owned()).collect();
-        (keys, buttons)
+    fn leave(&mut self) {
+        self.calm();
+        self.part();
     }
 }
 

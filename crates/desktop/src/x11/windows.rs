@@ -162,8 +162,12 @@ pub fn class_at(link: &Link, at: Option<Point>) -> Result<Option<String>, Deskto
 /// The program that gets what is typed.
 pub fn class_in_focus(link: &Link) -> Result<Option<String>, DesktopError> {
     let focus = link.conn.get_input_focus().map_err(lost)?.reply().map_err(lost)?.focus;
-    // Without one, it is the window under the pointer.
-    if focus <= 1 || focus == link.root { class_at(link, None) } else { class_of(link, focus) }
+    if is_none(link, focus) { class_at(link, None) } else { class_of(link, focus) }
+}
+
+/// Whether nothing has the focus: then it is the window under the pointer that gets what is typed.
+pub fn is_none(link: &Link, focus: Window) -> bool {
+    focus <= 1 || focus == link.root
 }
 
 /// The program of a window, which a window around it or within it may know.

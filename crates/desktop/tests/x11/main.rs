@@ -76,6 +76,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "all of it is a test")]
 
+mod at_once;
 mod collector;
 mod keys;
 mod lacking;

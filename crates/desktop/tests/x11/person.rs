@@ -46,7 +46,7 @@ async fn is_met_by(slow: Action, meet: impl Fn(&Witness)) -> (Stage, Witness) {
     (stage, witness)
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_person_who_moves_the_pointer_stops_us_until_they_hand_back() {
     let (stage, witness) = slow_move_is_met_by(|witness| witness.fake(MOTION, 0, (20, 30))).await;
     assert_eq!(stage.local.states().borrow().paused, Some(Pause::Human));
@@ -60,7 +60,7 @@ async fn a_person_who_moves_the_pointer_stops_us_until_they_hand_back() {
     stage.done(click()).await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_corner_and_the_chord_stop_us_too_but_not_what_we_do_ourselves() {
     let (stage, _) = slow_move_is_met_by(|witness| witness.fake(MOTION, 0, (0, 0))).await;
     assert_eq!(stage.local.states().borrow().paused, Some(Pause::Corner));
@@ -91,7 +91,7 @@ fn press(witness: &Witness, symbols: &[u32]) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_person_who_presses_a_key_stops_what_is_typed_and_the_chord_stops_a_batch() {
     let text = "x".repeat(20_000);
     let method = Method::Keys;
@@ -129,7 +129,7 @@ async fn chord_leads_to(stage: &Stage, witness: &Witness, symbol: u32, paused: O
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_crash_left_pressed_and_changed_is_put_right_at_the_next_start() {
     let stage = Stage::set();
     let witness = Witness::at(&stage.display, (0, 0, 10, 10));
@@ -173,7 +173,7 @@ async fn what_a_crash_left_pressed_and_changed_is_put_right_at_the_next_start() 
 }
 
 /// Not a test: what is killed in the next one. It types what needs lent keys, and holds one, for ever.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 #[ignore = "run by another test, and killed by it"]
 async fn one_who_types_until_it_is_killed() {
     let display = std::env::var("TYPIST_DISPLAY").unwrap();
@@ -226,7 +226,7 @@ async fn typist_is_killed(stage: &Stage, witness: &Witness, before: &[u32], guar
     typist.wait().unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn one_who_is_killed_while_typing_leaves_nothing_pressed_or_changed_after_the_next_start() {
     let stage = Stage::set();
     let witness = Witness::at(&stage.display, (0, 0, 10, 10));
@@ -242,7 +242,7 @@ async fn one_who_is_killed_while_typing_leaves_nothing_pressed_or_changed_after_
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn one_who_is_killed_while_typing_is_put_right_by_their_guard_without_another_start() {
     let stage = Stage::set();
     let witness = Witness::at(&stage.display, (0, 0, 10, 10));
@@ -259,7 +259,7 @@ async fn one_who_is_killed_while_typing_is_put_right_by_their_guard_without_anot
     assert_eq!(witness.held(), (vec![], 0));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_held_is_let_go_when_a_person_comes_and_when_it_was_held_too_long() {
     let stage = Stage::set();
     let witness = Witness::at(&stage.display, (0, 0, 10, 10));

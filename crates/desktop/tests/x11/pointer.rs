@@ -17,7 +17,7 @@ fn to(x: u32, y: u32, duration: f64) -> Action {
     Action::MouseMove { to: Point { x, y }, duration }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn the_pointer_goes_where_it_is_told_and_nowhere_else() {
     let stage = Stage::set();
     let witness = Witness::at(&stage.display, (0, 0, 10, 10));
@@ -44,7 +44,7 @@ async fn the_pointer_goes_where_it_is_told_and_nowhere_else() {
     assert_eq!(position, Ok(Outcome::Position { x: 900, y: 600, moving: false }));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_slow_move_passes_between_and_takes_its_time() {
     let stage = Stage::set();
     let witness = Witness::at(&stage.display, (0, 0, 1920, 1080));
@@ -67,7 +67,7 @@ async fn a_slow_move_passes_between_and_takes_its_time() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_cancelled_stops_at_once_and_the_next_goes_on() {
     let stage = Stage::set();
     stage.done(to(10, 10, 0.0)).await;
@@ -96,7 +96,7 @@ async fn what_is_cancelled_stops_at_once_and_the_next_goes_on() {
     assert_eq!(last, "Moved mouse to (500, 500)");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn clicks_and_turns_of_the_wheel_arrive_as_they_were_meant() {
     let stage = Stage::set();
     let witness = Witness::at(&stage.display, (0, 0, 1920, 1080));
@@ -121,7 +121,7 @@ async fn clicks_and_turns_of_the_wheel_arrive_as_they_were_meant() {
     assert_eq!(error.text, "Scroll failed: intensity must be at most 100, not 4000000000");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn several_clicks_carry_what_is_held_and_end_with_nothing_held() {
     let stage = Stage::set();
     let witness = Witness::at(&stage.display, (0, 0, 1920, 1080));
@@ -143,7 +143,7 @@ async fn several_clicks_carry_what_is_held_and_end_with_nothing_held() {
     assert_eq!(witness.held(), (vec![], 0));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_drag_presses_at_its_beginning_and_lets_go_at_its_end() {
     let stage = Stage::set();
     let witness = Witness::at(&stage.display, (0, 0, 1920, 1080));
@@ -161,7 +161,7 @@ async fn a_drag_presses_at_its_beginning_and_lets_go_at_its_end() {
     assert!(seen.len() > 8, "{seen:?}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_button_stays_down_until_it_is_let_go() {
     let stage = Stage::set();
     let witness = Witness::at(&stage.display, (0, 0, 1920, 1080));
@@ -180,7 +180,7 @@ async fn a_button_stays_down_until_it_is_let_go() {
     assert_eq!(witness.held(), (vec![], 0));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_batch_ends_where_something_fails() {
     let stage = Stage::set();
     let actions = vec![to(1, 2, 0.0), to(9999, 2, 0.0), to(3, 4, 0.0)];
@@ -193,7 +193,7 @@ async fn a_batch_ends_where_something_fails() {
     assert_eq!(error.text, "a batch has between 1 and 24 actions, not 25");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn without_a_display_the_answer_says_so() {
     let folder = tempfile::tempdir().unwrap();
     for (display, complaint) in [
@@ -209,7 +209,7 @@ async fn without_a_display_the_answer_says_so() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn two_clicks_select_a_word_and_three_a_line_in_a_terminal() {
     let stage = Stage::set();
     let _terminal = stage.showing("first second third");

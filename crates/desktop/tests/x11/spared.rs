@@ -28,7 +28,7 @@ fn refused(result: Result<Outcome, DesktopError>) {
 }
 
 /// A program calls itself this, on one of its windows.
-fn name(witness: &Witness, window: Window, name: &str) {
+pub fn name(witness: &Witness, window: Window, name: &str) {
     let (named, text) = (AtomEnum::WM_CLASS, AtomEnum::STRING);
     let class = format!("{}\0{name}\0", name.to_lowercase());
     let conn = &witness.conn;
@@ -42,7 +42,7 @@ fn pressed(witness: &Witness) -> Vec<Seen> {
     witness.touched().into_iter().filter(|it| !matches!(it, Seen::Moved(..))).collect()
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_window_that_keeps_passwords_is_neither_clicked_nor_typed_into() {
     let stage = Stage::set();
     let vault = Witness::at(&stage.display, (400, 400, 200, 200));
@@ -66,7 +66,7 @@ async fn a_window_that_keeps_passwords_is_neither_clicked_nor_typed_into() {
     assert_eq!(pressed(&vault), []);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_window_that_comes_or_changes_its_name_between_two_clicks_is_noticed() {
     let stage = Stage::set();
     stage.done(click(Some(WITHIN))).await;

@@ -11,6 +11,7 @@ use std::{
 
 use desktop::{Local, Settings};
 use kernel::desktop::{Action, Desktop as _, DesktopError, Done, Outcome, Pane};
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 /// How long anything may take before a test gives up.
@@ -56,6 +57,12 @@ impl Stage {
     pub fn end(&mut self) {
         self.server.kill().unwrap();
         self.server.wait().unwrap();
+    }
+
+    /// The display answers nothing, or again.
+    pub fn hang(&self, hang: bool) {
+        let signal = if hang { Signal::STOP } else { Signal::CONT };
+        kill_process(Pid::from_child(&self.server), signal).unwrap();
     }
 
     /// And another comes in its place.

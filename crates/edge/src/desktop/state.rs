@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use axum::{Json as Reply, extract::State};
 use kernel::{
     back::Back,
-    desktop::{Arming, Class, Code, Deed, DesktopFact, Devices, Noted, Outcome, Pause, Point},
+    desktop::{
+        Arming, Class, Code, Deed, DesktopFact, Devices, Leave, Noted, Outcome, Pause, Point,
+    },
     update::{Entry, Fact, Seq},
 };
 use serde::{Deserialize, Serialize};
@@ -143,10 +145,21 @@ pub struct DesktopAction {
     #[schema(value_type = Object)]
     arguments: BTreeMap<String, Value>,
     result: DesktopResult,
+    /// Where the pointer was before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    before: Option<Point>,
     /// Where the pointer was afterwards.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     at: Option<Point>,
+    /// The program that got it, if it was input: `XTerm`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<String>,
+    /// `hands` if the person did it, else until when they had lent the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    leave: Option<Leave>,
     ms: u64,
     /// Milliseconds since 1970.
     ts: i64,
@@ -212,8 +225,20 @@ async fn past(app: &App, which: &Which, limit: usize) -> Result<DesktopLog, ApiE
 fn kept(entry: Entry, device: Option<&str>) -> Option<DesktopAction> {
     let (number, ts) = (entry.seq.0, entry.at.as_millisecond());
     let Fact::Desktop(fact) = entry.fact else { return None };
-    let DesktopFact::Acted { device: on, kind, arguments, result, code, at, ms, caller, .. } =
-        *fact
+    let DesktopFact::Acted {
+        device: on,
+        command: _,
+        kind: tool,
+        arguments,
+        result,
+        code,
+        before,
+        at,
+        window,
+        leave,
+        ms,
+        caller,
+    } = *fact
     else {
         return None;
     };
@@ -224,14 +249,29 @@ fn kept(entry: Entry, device: Option<&str>) -> Option<DesktopAction> {
         None => DesktopResult::Success { message: result },
         Some(code) => DesktopResult::Error { error: result, code: code.name() },
     };
-    let (tool, session, caller) = (kind, None, caller.as_ref().map(viewer::caller));
-    Some(DesktopAction { number, device: on, tool, arguments, result, at, ms, ts, session, caller })
+    Some(DesktopAction {
+        number,
+        device: on,
+        tool,
+        arguments,
+        result,
+        before,
+        at,
+        window,
+        leave,
+        ms,
+        ts,
+        session: None,
+        caller: caller.as_ref().map(viewer::caller),
+    })
 }
 
 /// As the page is told of it.
 pub fn action(Noted { number, deed }: &Noted) -> DesktopAction {
-    let Deed { device, who, kind, arguments, result, at, ms, .. } = &**deed;
-    let seen = result.as_ref().ok().and_then(Outcome::at);
+    let Deed { device, command: _, who, kind, arguments, result, leave, at, ms } = &**deed;
+    let seen = result.as_ref().ok();
+    let place = (seen.and_then(Outcome::before), seen.and_then(Outcome::at));
+    let window = seen.and_then(Outcome::window).map(ToOwned::to_owned);
     let result = match result {
         Ok(outcome) => DesktopResult::Success { message: outcome.summary() },
         Err(error) => {
@@ -244,7 +284,10 @@ pub fn action(Noted { number, deed }: &Noted) -> DesktopAction {
         tool: (*kind).to_owned(),
         arguments: arguments.clone(),
         result,
-        at: seen,
+        before: place.0,
+        at: place.1,
+        window,
+        leave: *leave,
         ms: *ms,
         ts: at.as_millisecond(),
         session: who.session.map(|session| session.to_string()),

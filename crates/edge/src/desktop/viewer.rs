@@ -44,7 +44,7 @@ impl Dialect for Viewer {
 
 /// The three words of the seed, and beside them whose they are.
 pub fn told(deed: &Arc<Deed>) -> Value {
-    let Deed { device, command, who, kind, arguments, result, at, ms: _ } = &**deed;
+    let Deed { device, command, who, kind, arguments, result, leave: _, at, ms: _ } = &**deed;
     let envelope = Envelope { extended: true, now: at.as_millisecond(), ms: None, shot: 0 };
     let mut frame = json!({
         "tool": kind, "arguments": arguments, "commandId": command, "device": device,

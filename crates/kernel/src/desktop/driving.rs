@@ -239,6 +239,24 @@ impl Outcome {
         }
     }
 
+    /// Where the pointer was before.
+    pub fn before(&self) -> Option<Point> {
+        match self {
+            Self::Done(done) => done.before,
+            Self::Batch(results) => results.iter().flatten().find_map(Self::before),
+            _ => None,
+        }
+    }
+
+    /// The program that got it, the last of several.
+    pub fn window(&self) -> Option<&str> {
+        match self {
+            Self::Done(done) => done.window.as_deref(),
+            Self::Batch(results) => results.iter().rev().flatten().find_map(Self::window),
+            _ => None,
+        }
+    }
+
     /// Where the pointer was seen to be.
     pub fn at(&self) -> Option<Point> {
         match self {
@@ -246,9 +264,7 @@ impl Outcome {
             Self::Position { x, y, .. } => {
                 Some(Point { x: u32::try_from(*x).ok()?, y: u32::try_from(*y).ok()? })
             }
-            Self::Batch(results) => {
-                results.iter().rev().find_map(|result| result.as_ref().ok().and_then(Self::at))
-            }
+            Self::Batch(results) => results.iter().rev().flatten().find_map(Self::at),
             Self::Picture(_) | Self::Screen(_) | Self::Windows(_) | Self::Clipboard { .. } => None,
         }
     }

@@ -106,6 +106,7 @@ impl Deed {
             Ok(outcome) => (outcome.summary(), None),
             Err(error) => (error.text.clone(), Some(error.code)),
         };
+        let seen = self.result.as_ref().ok();
         DesktopFact::Acted {
             device: self.device.clone(),
             command: self.command.clone(),
@@ -113,7 +114,10 @@ impl Deed {
             arguments: self.arguments.clone(),
             result,
             code,
-            at: self.result.as_ref().ok().and_then(Outcome::at),
+            before: seen.and_then(Outcome::before),
+            at: seen.and_then(Outcome::at),
+            window: seen.and_then(Outcome::window).map(ToOwned::to_owned),
+            leave: self.leave,
             ms: self.ms,
             caller: Some(self.who.caller.clone()),
         }
@@ -123,8 +127,20 @@ impl Deed {
 /// Something that the person did, as far as it was kept.
 fn recalled(entry: Entry) -> Option<Deed> {
     let Fact::Desktop(fact) = entry.fact else { return None };
-    let DesktopFact::Acted { device, command, kind, arguments, result, code, at, ms, caller } =
-        *fact
+    let DesktopFact::Acted {
+        device,
+        command,
+        kind,
+        arguments,
+        result,
+        code,
+        before,
+        at,
+        window,
+        leave,
+        ms,
+        caller,
+    } = *fact
     else {
         return None;
     };
@@ -136,9 +152,13 @@ fn recalled(entry: Entry) -> Option<Deed> {
         kind: Action::KINDS.into_iter().find(|known| *known == kind)?,
         arguments,
         result: match code {
-            None => Ok(Outcome::Done(Done { message: result, at, ..Done::default() })),
+            None => {
+                let message = result;
+                Ok(Outcome::Done(Done { message, before, at, window, ..Done::default() }))
+            }
             Some(code) => Err(DesktopError::new(code, result)),
         },
+        leave,
         at: entry.at,
         ms,
     })

@@ -38,8 +38,11 @@ impl Outcome {
 pub struct Done {
     /// `Moved mouse to (500, 300)`.
     pub message: String,
-    /// Where the pointer is then.
+    /// Where the pointer was, and where it is then.
+    pub before: Option<Point>,
     pub at: Option<Point>,
+    /// The program that got it: `XTerm`.
+    pub window: Option<String>,
     /// How text was typed.
     pub method: Option<Method>,
     /// What it looks like, if that was asked for.

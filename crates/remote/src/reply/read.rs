@@ -108,15 +108,19 @@ fn done(reply: &Value) -> Result<Outcome, String> {
     #[derive(Deserialize)]
     struct Success {
         message: String,
+        before: Option<Point>,
         x: Option<u32>,
         y: Option<u32>,
+        window: Option<String>,
         method: Option<String>,
         screenshot: Option<Value>,
     }
-    let Success { message, x, y, method, screenshot } = fields(reply)?;
+    let Success { message, before, x, y, window, method, screenshot } = fields(reply)?;
     Ok(Outcome::Done(Done {
         message: short(&message, LONGEST),
+        before,
         at: x.zip(y).map(|(x, y)| Point { x, y }),
+        window: window.map(|window| short(&window, LONGEST)),
         method: method.and_then(|method| Method::parse(&method).ok()),
         picture: screenshot.as_ref().map(picture).transpose()?,
     }))

@@ -49,7 +49,9 @@ fn outcomes() -> Vec<(Action, Outcome)> {
     };
     let done = Done {
         message: "Clicked left button".into(),
+        before: Some(Point { x: 3, y: 4 }),
         at: Some(Point { x: 1, y: 2 }),
+        window: Some("XTerm".into()),
         method: Some(Method::Keys),
         picture: Some(picture()),
     };

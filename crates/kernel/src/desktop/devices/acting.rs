@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::{sync::broadcast, time::Instant};
 
 use super::{Action, Armed, Code, DesktopError, Devices, News, Noted, Order, Outcome};
-use crate::{toolbox::Caller, update::SessionId};
+use crate::{desktop::Leave, toolbox::Caller, update::SessionId};
 
 /// Who drives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub struct Deed {
     pub arguments: BTreeMap<String, Value>,
     /// Without pictures where something was secret.
     pub result: Result<Outcome, DesktopError>,
+    /// None if it needs no leave, or had none.
+    pub leave: Option<Leave>,
     pub at: Timestamp,
     pub ms: u64,
 }
@@ -73,7 +75,8 @@ impl Devices {
         order.id = self.number();
         let (at, begun) = (self.clock.now(), Instant::now());
         let (command, action) = (order.id.clone(), order.action.clone());
-        let result = self.attempt(&who, device, order, way).await;
+        let mut leave = None;
+        let result = self.attempt(&who, device, order, way, &mut leave).await;
         let mut told = result.clone();
         if action.is_secret()
             && let Ok(Outcome::Done(done)) = &mut told
@@ -87,6 +90,7 @@ impl Devices {
             kind: action.kind(),
             arguments: action.arguments(),
             result: told,
+            leave,
             at,
             ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         });
@@ -104,6 +108,7 @@ impl Devices {
         device: &str,
         order: Order,
         way: Way,
+        leave: &mut Option<Leave>,
     ) -> Result<Outcome, DesktopError> {
         order.action.check()?;
         if let Some(after) = &order.after {
@@ -111,9 +116,12 @@ impl Devices {
         }
         let desktop = self.get(device).ok_or_else(DesktopError::no_client)?;
         match way {
-            Way::Hands => self.in_hands(device)?,
+            Way::Hands => {
+                self.in_hands(device)?;
+                *leave = Some(Leave::Hands);
+            }
             Way::Leave if order.action == Action::ReleaseAll => (),
-            Way::Leave => self.may(who, device, &order.action)?,
+            Way::Leave => *leave = Some(self.may(who, device, &order.action)?),
         }
         if order.action.is_input() {
             if way == Way::Leave {
@@ -134,13 +142,13 @@ impl Devices {
         Ok(outcome)
     }
 
-    fn may(&self, who: &Who, device: &str, action: &Action) -> Result<(), DesktopError> {
+    fn may(&self, who: &Who, device: &str, action: &Action) -> Result<Leave, DesktopError> {
         match self.armed(device, who.session) {
             Armed::Never => Err(not_armed("Desktop control is not armed".into())),
             Armed::Expired(at) => Err(not_armed(format!("Desktop control expired at {at}"))),
-            Armed::Until(_, classes) => {
+            Armed::Until(until, classes) => {
                 let missing = action.classes().into_iter().find(|it| !classes.contains(it));
-                let Some(missing) = missing else { return Ok(()) };
+                let Some(missing) = missing else { return Ok(Leave::Until(until)) };
                 let error = DesktopError::new(Code::Denied, "Desktop control is not granted");
                 Err(error.expecting([missing.name()]))
             }

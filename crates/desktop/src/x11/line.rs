@@ -1,0 +1,88 @@
+//! The line to a display, on which a short wait keeps nobody waiting and a long one makes room for others.
+
+use std::io;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    task::block_in_place,
+};
+use x11rb::{
+    errors::{ConnectError, DisplayParsingError},
+    reexports::x11rb_protocol::{parse_display::parse_display, xauth::get_auth},
+    rust_connection::{DefaultStream, PollMode, RustConnection, Stream},
+    utils::RawFdContainer,
+};
+
+/// A display answers in a twentieth of this, unless it is busy.
+const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+
+pub type Connection = RustConnection<Line>;
+
+pub struct Line(DefaultStream);
+
+/// The line, and the number of the screen that is meant.
+pub fn connect(display: &str) -> Result<(Connection, usize), ConnectError> {
+    let parsed = parse_display(Some(display))?;
+    let screen = usize::from(parsed.screen);
+    let mut failed = None;
+    for address in parsed.connect_instruction() {
+        match DefaultStream::connect(&address) {
+            Ok((stream, (family, peer))) => {
+                // A display that wants none is satisfied without.
+                let key = get_auth(family, &peer, parsed.display).ok().flatten();
+                let (name, data) = key.unwrap_or_default();
+                let line = Line(stream);
+                let opened =
+                    RustConnection::connect_to_stream_with_auth_info(line, screen, name, data)?;
+                return Ok((opened, screen));
+            }
+            Err(error) => failed = Some(error),
+        }
+    }
+    Err(failed.map_or_else(|| DisplayParsingError::Unknown.into(), ConnectError::IoError))
+}
+
+impl Line {
+    /// Whether it became ready within a moment.
+    fn is_ready(&self, mode: PollMode) -> io::Result<bool> {
+        let mut wanted = PollFlags::empty();
+        wanted.set(PollFlags::IN, mode.readable());
+        wanted.set(PollFlags::OUT, mode.writable());
+        match poll(&mut [PollFd::new(&self.0, wanted)], Some(&MOMENT)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Stream for Line {
+    fn poll(&self, mode: PollMode) -> io::Result<()> {
+        if !is_shared() {
+            return self.0.poll(mode);
+        }
+        if self.is_ready(mode)? { Ok(()) } else { block_in_place(|| self.0.poll(mode)) }
+    }
+
+    fn read(&self, into: &mut [u8], files: &mut Vec<RawFdContainer>) -> io::Result<usize> {
+        self.0.read(into, files)
+    }
+
+    fn write(&self, bytes: &[u8], files: &mut Vec<RawFdContainer>) -> io::Result<usize> {
+        self.0.write(bytes, files)
+    }
+
+    fn write_vectored(
+        &self,
+        bytes: &[io::IoSlice<'_>],
+        files: &mut Vec<RawFdContainer>,
+    ) -> io::Result<usize> {
+        self.0.write_vectored(bytes, files)
+    }
+}
+
+/// Whether others want to go on on this thread, and another can be had for them.
+pub fn is_shared() -> bool {
+    Handle::try_current().is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread)
+}
