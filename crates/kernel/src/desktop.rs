@@ -32,6 +32,7 @@ pub use action::{Action, LONGEST_CLIPBOARD, LONGEST_TEXT, MOST_ACTIONS, MOST_REP
 pub use classes::Class;
 pub use devices::{Armed, Arming, Deed, Devices, News, Noted, Stay, Who};
 pub use error::{Code, DesktopError};
+pub(crate) use keeping::Kept;
 pub use key::{Chord, Chords, Key, KeyError, Named};
 pub use mapping::Mapping;
 pub use outcome::{Display, Done, Frame, Outcome, Pane, Screen};

@@ -19,7 +19,7 @@ use crate::{
     apps::Apps,
     budget::{Budgets, Purse},
     desk::Opening,
-    desktop::{Devices, Trajectories},
+    desktop::{Devices, Kept, Trajectories},
     feed::Feed,
     guard::{Guard, Limits, Rejected},
     outputs::Outputs,
@@ -73,8 +73,8 @@ pub struct Host {
     pub apps: Arc<Apps>,
     pub devices: Arc<Devices>,
     pub trajectories: Arc<Trajectories>,
-    /// The session that keeps what the person does on desktops themselves, once it is known.
-    pub(crate) desktop_session: tokio::sync::Mutex<Option<SessionId>>,
+    /// The sessions in which it is kept what was done on desktops, as far as they are known.
+    pub(crate) desktop_sessions: tokio::sync::Mutex<Kept>,
     guard: Guard,
     settings: Settings,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
@@ -148,7 +148,7 @@ impl Host {
             apps: Arc::default(),
             devices: Arc::new(Devices::new(ports.clock.clone(), roster.clone())),
             trajectories: Arc::new(Trajectories::new(ports.catalog.clone(), ports.clock.clone())),
-            desktop_session: tokio::sync::Mutex::default(),
+            desktop_sessions: tokio::sync::Mutex::default(),
             guard: Guard::new(settings.limits),
             settings,
             rooms: Mutex::default(),

@@ -11,8 +11,8 @@ use futures::{FutureExt as _, future::BoxFuture};
 use jiff::SignedDuration;
 use kernel::{
     desktop::{
-        Action, Arming, Button, Class, Code, Desktop, DesktopError, DesktopFact, Devices, Info,
-        Method, News, Order, Outcome, Pause, Point, State, Who,
+        Action, Arming, Button, Class, Code, Desktop, DesktopError, DesktopFact, Devices, Done,
+        Info, Leave, Method, News, Order, Outcome, Pause, Point, State, Who,
     },
     host::{Host, Settings},
     leave::Wish,
@@ -27,6 +27,8 @@ use tokio::sync::watch;
 #[derive(Default)]
 struct Pretended {
     done: Mutex<Vec<Action>>,
+    /// What it says came of everything, if that is not what was asked for.
+    seen: Option<Outcome>,
     states: watch::Sender<State>,
     /// How often anything was done, and whether it shows that it may be.
     count: watch::Sender<usize>,
@@ -41,7 +43,9 @@ impl Desktop for Pretended {
     fn act(&self, order: Order) -> BoxFuture<'_, Result<Outcome, DesktopError>> {
         self.done.lock().unwrap().push(order.action.clone());
         self.count.send_modify(|count| *count += 1);
-        async move { Ok(Outcome::said(order.action.done(None))) }.boxed()
+        let said = || Outcome::said(order.action.done(None));
+        let outcome = self.seen.clone().unwrap_or_else(said);
+        async { Ok(outcome) }.boxed()
     }
 
     fn cancel(&self, _: Option<String>) -> BoxFuture<'_, Result<usize, DesktopError>> {
@@ -175,6 +179,50 @@ async fn a_device_that_is_taken_over_is_left_alone_and_others_are_not() {
     home.host.stop_desktop("b", Pause::Owner).await.unwrap();
     assert_eq!(home.act("b", click()).await, Err(DesktopError::paused()));
     assert_eq!(b.done.lock().unwrap().last(), Some(&Action::ReleaseAll));
+}
+
+#[tokio::test]
+async fn what_is_done_is_kept_with_its_leave_its_window_and_where_the_pointer_was() {
+    let home = Home::new().await;
+    let done = Done {
+        message: "Clicked left button".into(),
+        before: Some(Point { x: 1, y: 2 }),
+        at: Some(Point { x: 3, y: 4 }),
+        window: Some("XTerm".into()),
+        ..Done::default()
+    };
+    let seen = Some(Outcome::Done(done));
+    let _stay =
+        home.host.devices.join("studio", Arc::new(Pretended { seen, ..Pretended::default() }));
+    home.arm("studio", &[Class::Point], Duration::from_mins(15));
+    let until = home.host.devices.armings()[0].until;
+    let who = Who { session: Some(home.session), caller: Caller::Model };
+    let (deed, _) = home.host.drive(who.clone(), "studio", click().into()).await;
+    let asked = Action::KeyboardInput { text: "x".into() };
+    let (refused, _) = home.host.drive(who, "studio", asked.into()).await;
+    home.host.take_over("studio").await.unwrap();
+    let (own, _) = home.host.touch("studio", click().into()).await;
+    assert_eq!((refused.leave, own.leave), (None, Some(Leave::Hands)));
+    let log = home.host.ports.log.read(home.session, Seq(0), 100).await.unwrap();
+    let acted = log.into_iter().find_map(|entry| match entry.fact {
+        Fact::Desktop(fact) => Some(*fact),
+        _ => None,
+    });
+    let expected = DesktopFact::Acted {
+        device: "studio".into(),
+        command: deed.command.clone(),
+        kind: "mouse_click".into(),
+        arguments: [("button".to_owned(), "left".into())].into(),
+        result: "Clicked left button".into(),
+        code: None,
+        before: Some(Point { x: 1, y: 2 }),
+        at: Some(Point { x: 3, y: 4 }),
+        window: Some("XTerm".into()),
+        leave: Some(Leave::Until(until)),
+        ms: deed.ms,
+        caller: Some(Caller::Model),
+    };
+    assert_eq!(acted, Some(expected));
 }
 
 #[tokio::test]

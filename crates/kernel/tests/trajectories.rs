@@ -4,6 +4,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use jiff::SignedDuration;
 use kernel::{
     desktop::{
         Action, Again, Arming, Button, By, Class, Code, DesktopError, DesktopFact, Method, Pause,
@@ -110,7 +111,7 @@ async fn what_was_done_lately_is_told_a_page_at_a_time_without_every_move_of_a_h
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_person_does_themselves_is_on_record_and_known_after_a_restart() {
+async fn what_was_done_is_on_record_and_known_after_a_restart() {
     let home = Home::new().await;
     let trajectory = home.recorded().await;
     home.touch(Action::MouseMove { to: FIELD, duration: 0.0 }).await.unwrap();
@@ -151,7 +152,14 @@ async fn what_the_person_does_themselves_is_on_record_and_known_after_a_restart(
     let expected = kinds.map(|kind| (kind.to_owned(), Some(Caller::Owner)));
     assert_eq!(acted.collect::<Vec<_>>(), expected);
 
+    // And so is what an agent did, whoever came first.
+    home.world.clock.advance(SignedDuration::from_secs(1));
+    home.arm();
+    home.host.hand_back("studio").await.unwrap();
+    home.host.drive(home.who(), "studio", click().into()).await.1.unwrap();
+
     let before = home.host.devices.recent(None, u64::MAX, 100).0;
+    assert_eq!(before[0].deed.who, home.who());
     home.host.shut(Duration::ZERO).await;
     let again = Host::start(home.world.ports(), Settings::default()).await.unwrap();
     let after = again.devices.recent(None, u64::MAX, 100).0;

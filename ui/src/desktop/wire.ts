@@ -44,7 +44,12 @@ export interface Action {
   tool: string;
   arguments: Record<string, unknown>;
   result: { type: 'success'; message: string } | { type: 'error'; error: string; code: string };
+  before?: Point;
   at?: Point;
+  /** The program that got it. */
+  window?: string;
+  /** By which right: the person's own hands, or until when they had lent the device. */
+  leave?: 'hands' | { until: string };
   ms: number;
   ts: number;
   session?: string;

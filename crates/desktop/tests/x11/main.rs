@@ -63,7 +63,7 @@
 // 37 `kernel` too_much_at_once_is_refused_and_the_rest_takes_its_time,
 //    `remote` a_thousand_at_once_are_bounded_and_paced
 // 38 `kernel` a_secret_is_told_to_the_device_and_nobody_else,
-//    what_the_person_does_themselves_is_on_record_and_known_after_a_restart,
+//    what_was_done_is_on_record_and_known_after_a_restart,
 //    `remote` a_secret_that_a_device_repeats_goes_no_further
 // 39 `lacking`, `pointer` without_a_display_the_answer_says_so,
 //    `host` what_cannot_be_driven_or_reached_is_said_in_one_line

@@ -16,8 +16,20 @@ use crate::{
 const OWN: &str = "desktop-session";
 /// What it is called until somebody calls it otherwise.
 const NAME: &str = "Desktop";
-/// How much of its past is looked through for what was done, at most.
+/// Where it is written which sessions drove last, and how many of them.
+const DRIVERS: &str = "desktop-drivers";
+const MOST_DRIVERS: usize = 8;
+/// How much of the past of a session is looked through for what was done, at most.
 const FAR: usize = 4 * MOST;
+
+/// In which sessions there is something to be found.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// The one kept for what the person does themselves.
+    own: Option<SessionId>,
+    /// Those that drove, the last of them last.
+    drivers: Vec<SessionId>,
+}
 
 impl Host {
     /// Does something on a device, if the one who asks may, and keeps it on record.
@@ -49,7 +61,10 @@ impl Host {
 
     async fn keep(&self, deed: &Deed) {
         let session = match deed.who.session {
-            Some(session) => Ok(session),
+            Some(session) => {
+                self.remember_driver(session).await;
+                Ok(session)
+            }
             None => self.desktop_session(None).await,
         };
         match session {
@@ -60,43 +75,74 @@ impl Host {
         }
     }
 
+    /// Written only when another one drives.
+    async fn remember_driver(&self, session: SessionId) {
+        let mut kept = self.desktop_sessions.lock().await;
+        if kept.drivers.last() == Some(&session) {
+            return;
+        }
+        kept.drivers.retain(|driver| *driver != session);
+        kept.drivers.push(session);
+        let surplus = kept.drivers.len().saturating_sub(MOST_DRIVERS);
+        kept.drivers.drain(..surplus);
+        let saved = self.ports.catalog.save(Shelf::Preferences, DRIVERS, &kept.drivers).await;
+        if let Err(error) = saved {
+            tracing::warn!(%error, "cannot keep on record who drove a desktop");
+        }
+    }
+
     /// The session in which the person's own deeds are kept, and in which whoever comes by the door
     /// of the desktop protocol is answered. It is made when it is first needed, and again when
     /// somebody has removed it.
     pub async fn desktop_session(&self, model: Option<String>) -> Result<SessionId, OpenError> {
-        let mut own = self.desktop_session.lock().await;
-        if let Some(own) = own.filter(|it| self.roster.get(*it).is_some()) {
+        let mut known = self.desktop_sessions.lock().await;
+        if let Some(own) = known.own.filter(|it| self.roster.get(*it).is_some()) {
             return Ok(own);
         }
         let catalog = &self.ports.catalog;
         let kept: Option<SessionId> = catalog.load(Shelf::Preferences, OWN).await?;
         if let Some(kept) = kept.filter(|it| self.roster.get(*it).is_some()) {
-            *own = Some(kept);
+            known.own = Some(kept);
             return Ok(kept);
         }
         let model = model.unwrap_or_else(|| self.ports.models.default_id());
         let id = self.create(&self.ports.workspace, &model, NAME).await?;
         catalog.save(Shelf::Preferences, OWN, &id).await?;
-        *own = Some(id);
+        known.own = Some(id);
         Ok(id)
     }
 
-    /// What the person did themselves before the house was last shut is known again.
+    /// What was done before the house was last shut is known again.
     pub(crate) async fn recall_deeds(&self) -> Result<(), StoreError> {
-        let kept: Option<SessionId> = self.ports.catalog.load(Shelf::Preferences, OWN).await?;
-        let known = kept.and_then(|id| Some((id, self.roster.get(id)?)));
-        let Some((id, state)) = known else { return Ok(()) };
-        let mut back = Back::from(self.ports.log.as_ref(), id, state.last.next());
+        let catalog = &self.ports.catalog;
+        let own: Option<SessionId> = catalog.load(Shelf::Preferences, OWN).await?;
+        let drivers: Option<Vec<SessionId>> = catalog.load(Shelf::Preferences, DRIVERS).await?;
+        let drivers = drivers.unwrap_or_default();
+        let mut deeds = Vec::new();
+        for session in own.iter().chain(drivers.iter().filter(|it| own != Some(**it))) {
+            deeds.extend(self.deeds_of(*session).await?);
+        }
+        self.desktop_sessions.lock().await.drivers = drivers;
+        deeds.sort_by_key(|deed| deed.at);
+        let surplus = deeds.len().saturating_sub(MOST);
+        self.devices.recall(deeds.into_iter().skip(surplus));
+        Ok(())
+    }
+
+    /// Oldest first; none of a session that is gone.
+    async fn deeds_of(&self, session: SessionId) -> Result<Vec<Deed>, StoreError> {
+        let Some(state) = self.roster.get(session) else { return Ok(Vec::new()) };
+        let mut back = Back::from(self.ports.log.as_ref(), session, state.last.next());
         let mut deeds = Vec::new();
         for _ in 0..FAR {
             let Some(entry) = back.next().await? else { break };
-            deeds.extend(recalled(entry));
+            deeds.extend(recalled(session, entry));
             if deeds.len() == MOST {
                 break;
             }
         }
-        self.devices.recall(deeds.into_iter().rev());
-        Ok(())
+        deeds.reverse();
+        Ok(deeds)
     }
 }
 
@@ -124,8 +170,8 @@ impl Deed {
     }
 }
 
-/// Something that the person did, as far as it was kept.
-fn recalled(entry: Entry) -> Option<Deed> {
+/// Something that was done, as far as it was kept.
+fn recalled(session: SessionId, entry: Entry) -> Option<Deed> {
     let Fact::Desktop(fact) = entry.fact else { return None };
     let DesktopFact::Acted {
         device,
@@ -144,11 +190,12 @@ fn recalled(entry: Entry) -> Option<Deed> {
     else {
         return None;
     };
-    let caller = caller.filter(|caller| *caller == Caller::Owner)?;
+    let caller = caller.unwrap_or(Caller::Model);
+    let session = (caller != Caller::Owner).then_some(session);
     Some(Deed {
         device,
         command,
-        who: Who { session: None, caller },
+        who: Who { session, caller },
         kind: Action::KINDS.into_iter().find(|known| *known == kind)?,
         arguments,
         result: match code {

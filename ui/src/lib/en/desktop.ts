@@ -99,6 +99,9 @@ export const desktop = {
     arguments: 'Arguments',
     result: 'Result',
     took: (ms: number) => `${ms} ms`,
+    inWindow: (program: string) => `in ${program}`,
+    pointer: (from: string, to: string) => (from === to ? `pointer at ${to}` : `pointer from ${from} to ${to}`),
+    lent: (until: string) => `lent until ${until}`,
     well: 'done',
     badly: 'not done',
     callers: {
