@@ -9,6 +9,7 @@
 # make display  install a display that nobody sees (Xvfb, xterm, setxkbmap, xclip, sway, foot), for the tests of the desktop
 # make check    what must hold before a change goes in: formatting, lints, tests, licences
 # make bench    measure, beside references, in a table
+# make references  install the programs that the desktop is measured beside (xdotool, scrot, PyAutoGUI, and what xcap needs)
 # make screenshots  the pictures of the README, drawn anew from a server with an example in it
 # make clean    remove what was built
 
@@ -17,7 +18,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
 .PHONY: run build debug diary page peers agents mcp-begins test test-live live keyring display test-rust test-page test-browser test-mcp test-mcp-sdk test-mcp-python \
-	test-mcp-conformance test-mcp-client browser check lint deny bench screenshots clean
+	test-mcp-conformance test-mcp-client browser check lint deny bench references screenshots clean
 
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 RELEASE := $(TARGET)/release/megaron
@@ -229,8 +230,21 @@ deny:
 	    echo "cargo-deny is not installed; licences and advisories were not looked at"; \
 	fi
 
+REFERENCES := $(TARGET)/references
+HAS_XCAP = $(shell pkg-config --exists libpipewire-0.3 xcb-randr dbus-1 wayland-client gbm egl 2> /dev/null && echo yes)
+
+# Measured beside those that are there.
 bench: build
-	@MEGARON_BIN=$(RELEASE) CHROMIUM_BIN=$(CHROMIUM_BIN) cargo run --release --quiet -p megaron-bench -- $(ARGS)
+	@MEGARON_BIN=$(RELEASE) CHROMIUM_BIN=$(CHROMIUM_BIN) PYAUTOGUI=$(firstword $(wildcard $(REFERENCES)/bin/python) python3) \
+	    cargo run --release --quiet -p megaron-bench $(if $(HAS_XCAP),--features xcap) -- $(ARGS)
+
+references:
+	@as_root=; \
+	if [ "$$(id -u)" != 0 ]; then as_root="sudo -n"; fi; \
+	$$as_root sh -c 'apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
+	    xdotool scrot python3-venv pkg-config clang libpipewire-0.3-dev libxcb1-dev libxcb-randr0-dev libdbus-1-dev libwayland-dev libegl-dev libgbm-dev' > /dev/null
+	@python3 -m venv $(REFERENCES)
+	@$(REFERENCES)/bin/pip install --quiet --disable-pip-version-check pyautogui
 
 screenshots: debug browser
 	@cd ui && CHROMIUM_BIN=$(CHROMIUM_BIN) MEGARON_BIN=$(DEBUG) timeout 300 node e2e/screenshots.mjs

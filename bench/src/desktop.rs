@@ -1,5 +1,7 @@
 //! What it takes to move, click, type and look on a display that nobody sees, beside the least that it could take.
 
+mod peers;
+
 use std::{
     io::{BufRead as _, BufReader},
     os::fd::AsFd as _,
@@ -9,7 +11,6 @@ use std::{
 
 use anyhow::Context as _;
 use desktop::{Local, Settings};
-use enigo::Mouse as _;
 use kernel::desktop::{Action, Button, Desktop as _, DesktopError, Format, Outcome, Point, Shot};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use x11rb::{
@@ -21,6 +22,7 @@ use x11rb::{
     rust_connection::RustConnection,
 };
 
+pub use self::peers::{XCAP, xcap};
 use crate::table::Row;
 
 const SIZE: (u16, u16) = (1920, 1080);
@@ -83,7 +85,7 @@ async fn compare() -> anyhow::Result<Vec<Row>> {
         Row::new("the screen as PNG, median", fast, "ms").beside("reading it", looked),
         Row::new("the screen as a model sees it, median", small, "ms").beside("reading it", looked),
     ];
-    others(&stage, &mut rows);
+    peers::compare(&stage, &mut rows);
     Ok(rows)
 }
 
@@ -129,48 +131,6 @@ where
 fn median(took: &mut [Duration]) -> f64 {
     took.sort_unstable();
     took[took.len() / 2].as_secs_f64()
-}
-
-/// Programs that do the same, where they are installed.
-fn others(stage: &Stage, rows: &mut [Row]) {
-    let xdotool = |args: &[&str]| stage.runs("xdotool", args).map(|it| it * 1e6);
-    let python = |code: &str| {
-        let code = format!(
-            "import pyautogui,time\npyautogui.PAUSE=0\npyautogui.FAILSAFE=False\nt=time.perf_counter()\n\
-             for i in range(100): {code}\nprint((time.perf_counter()-t)/100)"
-        );
-        stage.says("python3", &["-c", &code]).map(|it| it * 1e6)
-    };
-    let enigo = enigo::Enigo::new(&enigo::Settings {
-        linux_delay: 0,
-        x11_display: Some(stage.display.clone()),
-        ..enigo::Settings::default()
-    });
-    let mut enigo = enigo.ok();
-    let mut enigo = |work: fn(&mut enigo::Enigo, i32) -> enigo::InputResult<()>| {
-        let enigo = enigo.as_mut()?;
-        let mut took = Vec::with_capacity(ROUNDS);
-        for nth in 0..500 {
-            let begun = Instant::now();
-            work(enigo, nth).ok()?;
-            took.push(begun.elapsed());
-        }
-        Some(median(&mut took) * 1e6)
-    };
-    let moved = enigo(|it, nth| it.move_mouse(300 + nth, 200 + nth, enigo::Coordinate::Abs));
-    let clicked = enigo(|it, _| it.button(enigo::Button::Left, enigo::Direction::Click));
-    let found = [
-        (0, "enigo without delays", moved),
-        (2, "enigo without delays", clicked),
-        (0, "xdotool, a process each", xdotool(&["mousemove", "400", "300"])),
-        (0, "PyAutoGUI", python("pyautogui.moveTo(300+i,200)")),
-        (2, "xdotool, a process each", xdotool(&["click", "1"])),
-        (2, "PyAutoGUI", python("pyautogui.click()")),
-        (6, "scrot, a process each", stage.runs("scrot", &["-o", "/dev/null"]).map(|it| it * 1e3)),
-    ];
-    for (row, what, value) in found {
-        rows[row].beside.push((what.to_owned(), value.unwrap_or(f64::NAN)));
-    }
 }
 
 /// The least that anything on a display can take.
@@ -244,31 +204,6 @@ impl Stage {
         let told = server.stdout.take().context("Xvfb tells nothing")?;
         BufReader::new(told).read_line(&mut line)?;
         Ok(Self { server, display: format!(":{}", line.trim()) })
-    }
-
-    fn command(&self, program: &str, args: &[&str]) -> Command {
-        let mut command = Command::new(program);
-        command.args(args).env("DISPLAY", &self.display).stdin(Stdio::null());
-        command.stderr(Stdio::null());
-        command
-    }
-
-    /// How long it takes, in seconds, the median; none if it is not there.
-    fn runs(&self, program: &str, args: &[&str]) -> Option<f64> {
-        let mut took = Vec::with_capacity(STARTS);
-        for _ in 0..STARTS {
-            let begun = Instant::now();
-            let status = self.command(program, args).stdout(Stdio::null()).status().ok()?;
-            took.push(begun.elapsed());
-            status.success().then_some(())?;
-        }
-        Some(median(&mut took))
-    }
-
-    /// What it prints, if that is a number.
-    fn says(&self, program: &str, args: &[&str]) -> Option<f64> {
-        let output = self.command(program, args).output().ok()?;
-        String::from_utf8(output.stdout).ok()?.trim().parse().ok()
     }
 }
 

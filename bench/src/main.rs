@@ -43,6 +43,9 @@ fn main() -> anyhow::Result<()> {
     if wanted.first().is_some_and(|first| first == calls::COMMAND) {
         return calls::lend();
     }
+    if wanted.first().is_some_and(|first| first == desktop::XCAP) {
+        return desktop::xcap();
+    }
     let measurements: [(&str, Measure); 17] = [
         ("footprint", footprint::measure),
         ("sessions", history::sessions),
