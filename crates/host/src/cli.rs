@@ -1,9 +1,12 @@
 //! What can be typed: the commands, their flags, and the words that explain them.
 
 mod approvals;
+mod ask;
 mod cabinet;
 mod driven;
+mod key;
 mod lenders;
+mod minds;
 mod phone;
 mod schedules;
 mod widget;
@@ -16,9 +19,12 @@ use clap_complete::Shell;
 use crate::config;
 
 pub use approvals::{Allow, ApprovalsAction, ApprovalsArgs};
+pub use ask::{AskArgs, Mode};
 pub use cabinet::{AppAction, AppArgs, OpenArgs};
 pub use driven::{DesktopAction, DesktopArgs};
+pub use key::{KeyAction, KeyArgs};
 pub use lenders::{McpAction, McpAddArgs, McpArgs};
+pub use minds::{ModelsAction, ModelsArgs};
 pub use phone::{PairArgs, PhoneArgs};
 pub use schedules::{SchedulesAction, SchedulesArgs};
 pub use widget::{CertifyArgs, ReportFormat, Subject, WidgetArgs};
@@ -228,152 +234,6 @@ Examples:
   megaron serve --log-format json 2>> megaron.log";
 
 #[derive(Clone, Debug, Args)]
-#[command(after_help = ASK_HELP)]
-pub struct AskArgs {
-    /// What to ask; `-`, or nothing when something is piped in, reads it from stdin
-    pub prompt: Option<String>,
-    /// Go on with this session instead of starting a new one
-    #[arg(long, env = "MEGARON_SESSION", hide_env_values = true, value_name = "ID")]
-    pub session: Option<String>,
-    /// The model of a new session; a session that goes on is answered by it from now on
-    #[arg(long, env = "MEGARON_MODEL", hide_env_values = true, value_name = "ID")]
-    pub model: Option<String>,
-    /// What a new session may do without asking [default: what config.toml says]
-    #[arg(long, env = "MEGARON_MODE", hide_env_values = true, value_name = "MODE")]
-    pub mode: Option<Mode>,
-    /// Print every event as a line of JSON
-    #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub home: DataDir,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Mode {
-    /// Asks before it changes anything
-    Ask,
-    /// Also edits files in its folder, and runs programs that are locked in there
-    AutoSafe,
-    /// Does whatever it thinks right
-    Full,
-}
-
-impl Mode {
-    /// As the API spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::AutoSafe => "auto-safe",
-            Self::Full => "full",
-        }
-    }
-}
-
-const ASK_HELP: &str = "\
-The answer goes to stdout; tool calls, reasoning and remarks go to stderr. Asks the running
-server; when there is none, one runs for as long as the answer takes. A new session works in
-the current folder. What needs your leave is asked right here, if this is a terminal; else it
-says where to answer, and waits. Ctrl-C cancels the turn and keeps what was said; a second one
-just leaves.
-
-Examples:
-  megaron ask \"list the files here\"
-  git diff | megaron ask > review.txt
-  megaron ask --session 0190f5fe-7c00-7a00-8000-000000000001 \"and then?\"
-  megaron ask --json \"hello\" | jq -r 'select(.event.type == \"assistant.message\").event.data.content'
-
-Exit codes:
-  0    answered
-  1    the turn failed
-  2    wrong usage
-  3    the server cannot be reached, or refused
-  130  cancelled";
-
-#[derive(Clone, Debug, Args)]
-#[command(after_help = KEY_HELP)]
-pub struct KeyArgs {
-    #[command(subcommand)]
-    pub action: Option<KeyAction>,
-    #[command(flatten)]
-    pub home: DataDir,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum KeyAction {
-    /// Print our API key; the first time, make one [the default]
-    Show,
-    /// Replace it: the old one and every login end
-    New,
-    /// Remove it: nobody gets in with a key until there is a new one; with a name, the key of that device
-    Revoke { device: Option<String> },
-    /// Print the devices that were paired, and when each was last seen
-    Devices,
-    /// Print where the key of every provider comes from, and never what it is
-    List,
-    /// Keep the key of a provider of models, typed or piped in
-    Set {
-        provider: String,
-        /// In the keyring of this machine instead of a file
-        #[arg(long)]
-        keyring: bool,
-    },
-    /// Forget the key of a provider that was kept here
-    Forget { provider: String },
-}
-
-const KEY_HELP: &str = "\
-`set` keeps the key in <data-dir>/secrets, for its owner alone, or with --keyring in the keyring of
-this machine. It is used for a provider that has neither api_key_env nor api_key_file.
-
-Examples:
-  curl -H \"Authorization: Bearer $(megaron key)\" http://127.0.0.1:53000/api/sessions
-  megaron key devices
-  megaron key revoke \"Anna's phone\"
-  megaron key set anthropic
-  megaron key set anthropic --keyring
-  megaron key list
-  pass show openai | megaron key set openai";
-
-#[derive(Clone, Debug, Args)]
-#[command(after_help = MODELS_HELP)]
-pub struct ModelsArgs {
-    #[command(subcommand)]
-    pub action: Option<ModelsAction>,
-    #[command(flatten)]
-    pub home: DataDir,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum ModelsAction {
-    /// Print every model and who pays for it [the default]
-    List,
-    /// Ask a model for one word; exits with 1 if it does not answer
-    Test { id: String },
-    /// Make this the model of sessions that name none
-    Default { id: String },
-    /// Let this model answer in a session from now on
-    Use {
-        id: String,
-        #[arg(long, env = "MEGARON_SESSION", hide_env_values = true, value_name = "ID")]
-        session: String,
-    },
-    /// Look for keys, servers and agents on this machine
-    Detect {
-        /// Add what can be used to config.toml
-        #[arg(long)]
-        write: bool,
-    },
-}
-
-const MODELS_HELP: &str = "\
-Examples:
-  megaron models                       the default is marked with *
-  megaron models detect --write        add what this machine has to config.toml
-  megaron models test ollama/llama3.2
-  megaron models default ollama/llama3.2
-  megaron models use ollama/llama3.2 --session 0190f5fe-7c00-7a00-8000-000000000001";
-
-#[derive(Clone, Debug, Args)]
 #[command(after_help = USAGE_HELP)]
 pub struct UsageArgs {
     /// How many days to show, today included
@@ -466,14 +326,14 @@ mod tests {
             FIRST_STEPS,
             COMPLETIONS_HELP,
             SERVE_HELP,
-            ASK_HELP,
+            ask::HELP,
             lenders::HELP,
             approvals::HELP,
             cabinet::HELP,
             cabinet::OPEN_HELP,
             driven::HELP,
-            KEY_HELP,
-            MODELS_HELP,
+            key::HELP,
+            minds::HELP,
             USAGE_HELP,
         ];
         for text in texts {

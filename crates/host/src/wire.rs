@@ -1,7 +1,10 @@
-//! Builds every port and joins them: the only file that names the other rooms.
+//! Builds every port and joins them: the only module that names the other rooms.
+
+mod cabinet;
+mod lenders;
+mod minds;
 
 use std::{
-    collections::BTreeMap,
     ffi::OsString,
     io,
     net::SocketAddr,
@@ -15,11 +18,11 @@ use anyhow::Context as _;
 use futures::FutureExt as _;
 use kernel::{
     approvals::Grant,
-    cabinet::{Cabinet, Card},
+    cabinet::Cabinet,
     desktop::{Arming, Class, Desktop, DesktopError, Devices, Info, Stay},
     gallery::Gallery,
     host::Host,
-    ports::{Agents, Attic, Briefing, Catalog, Clock, Log, Ports},
+    ports::{Attic, Briefing, Catalog, Clock, Log, Ports},
     toolbox::{Caller, Toolbox},
     visit::{Company, names_agent},
 };
@@ -27,19 +30,25 @@ use tokio::net::TcpListener;
 
 use crate::{
     clock::SystemClock,
-    config::{self, Config, agent::Agent, lender::Lender, provider::Provider},
-    detect,
+    config::{self, Config},
     lan::Lan,
-    place, secrets, vault,
+    place,
     welcome::{self, Mind},
 };
 
+pub use cabinet::{app_bundle, app_cards, app_problems, applet_problems, install_app, remove_app};
+pub use lenders::{Probed, Survey, SurveyedTool, check_lender, import, probe, survey};
+pub use minds::{guests, models};
 pub use tools::embed_media::player;
 
 pub use edge::{Keys, Metrics, PREFERENCES, Preferences, Tls, did_you_mean, near};
 pub use mcp::server::{Place, relay};
 pub use models::{Lineup, Problem};
 pub use remote::device::{Address, Engine, Event, Identity, Leave, Link};
+
+use cabinet::{APPLETS, APPS, other_applets};
+use lenders::servers;
+use minds::{invited, offers};
 
 /// What a server is made from.
 pub struct Plan {
@@ -276,51 +285,6 @@ fn lookout(config: Config) -> edge::Lookout {
 /// The command that starts a guard of the desktop.
 const DESKTOP_GUARD: &str = "desktop-guard";
 
-/// Where the owner's applets are, in the data directory.
-const APPLETS: &str = "applets";
-
-/// Where the owner's apps are, in the data directory.
-const APPS: &str = "apps";
-
-/// Folders of applets that are read and never written.
-fn other_applets() -> Vec<PathBuf> {
-    let home = std::env::home_dir().filter(|home| home.is_absolute());
-    home.map(|home| home.join(".caco/applets")).into_iter().collect()
-}
-
-/// What is wrong with applets, each with its folder.
-pub fn applet_problems(data_dir: &Path) -> Vec<(PathBuf, String)> {
-    let mut folders = other_applets();
-    folders.push(data_dir.join(APPLETS));
-    let problems = apps::Folders::problems(&folders).into_iter();
-    problems.map(|apps::Problem { folder, what }| (folder, what)).collect()
-}
-
-/// What is wrong with apps, each with its folder.
-pub fn app_problems(data_dir: &Path) -> Vec<(PathBuf, String)> {
-    let problems = apps::Drawers::problems(&data_dir.join(APPS)).into_iter();
-    problems.map(|apps::Problem { folder, what }| (folder, what)).collect()
-}
-
-/// Every app of this data directory, and those that came with the program.
-pub fn app_cards(data_dir: &Path) -> Vec<Card> {
-    apps::Drawers::look(&data_dir.join(APPS))
-}
-
-/// An app that could be put in, from a folder or an archive.
-pub fn app_bundle(path: &Path, id: Option<&str>) -> anyhow::Result<apps::Bundle> {
-    Ok(apps::Bundle::read(path, id)?)
-}
-
-pub fn install_app(data_dir: &Path, bundle: apps::Bundle) -> anyhow::Result<Card> {
-    place::prepare(data_dir)?;
-    Ok(bundle.install(&data_dir.join(APPS))?)
-}
-
-pub fn remove_app(data_dir: &Path, id: &str) -> anyhow::Result<()> {
-    Ok(apps::Drawers::take_out(&data_dir.join(APPS), id)?)
-}
-
 /// Between the server and a command: see [`tools::sandbox`].
 pub fn sandbox_exec(arguments: &[OsString]) -> ExitCode {
     tools::sandbox::execute(arguments)
@@ -399,141 +363,6 @@ pub fn archive(data_dir: &Path) -> anyhow::Result<Archive> {
 pub fn check_database(data_dir: &Path) -> anyhow::Result<()> {
     store::Store::open(data_dir)?;
     Ok(())
-}
-
-/// The models of this configuration; an error if the default is not among them.
-pub fn models(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<Lineup>> {
-    models::choose_tls();
-    let in_keyring = config.providers.iter().filter(|(_, it)| it.api_key_keyring);
-    let in_keyring = vault::read(data_dir, &in_keyring.map(|(name, _)| name).collect::<Vec<_>>());
-    let settings = |(name, provider): (&String, &Provider)| {
-        let mut located = secrets::located(data_dir, name, provider);
-        located.api_key_keyring = false;
-        // The same table, read by the room that uses it: it may know better what is wrong.
-        let settings = serde_json::to_value(located).and_then(serde_json::from_value);
-        let mut settings: models::ProviderSettings =
-            settings.with_context(|| format!("providers.{name}"))?;
-        settings.api_key = in_keyring.get(name).map(|found| {
-            let found = found.as_ref().map(String::as_str).map_err(String::clone);
-            models::Given::new(found, vault::NAME)
-        });
-        anyhow::Ok((name.clone(), settings))
-    };
-    let providers = config.providers.iter().map(settings).collect::<anyhow::Result<_>>()?;
-    let env = |name: &str| std::env::var(name).ok();
-    let default = &config.default_model;
-    let default = if names_agent(default) { "demo" } else { default };
-    Ok(Arc::new(Lineup::build(default, providers, env)?))
-}
-
-/// The agents of this configuration and of this machine; an error if the default is one and not
-/// among them.
-pub async fn guests(data_dir: &Path, config: &Config) -> anyhow::Result<Arc<dyn Agents>> {
-    invited(data_dir, config, &[]).await
-}
-
-/// Our own tools, for agents with minds of their own. As a program, so that no key is given away.
-fn offers(data_dir: &Path) -> anyhow::Result<Vec<agents::Offer>> {
-    let text = |path: &Path| path.to_str().map(str::to_owned);
-    let ours = text(&std::env::current_exe().context("cannot tell where this program is")?);
-    let (Some(command), Some(data_dir)) = (ours, text(data_dir)) else { return Ok(Vec::new()) };
-    let args = vec!["mcp".to_owned(), "--data-dir".to_owned(), data_dir];
-    let program = Some(agents::Settings { command, args, ..agents::Settings::default() });
-    Ok(vec![agents::Offer { name: "megaron".to_owned(), http: None, program }])
-}
-
-async fn invited(
-    data_dir: &Path,
-    config: &Config,
-    offers: &[agents::Offer],
-) -> anyhow::Result<Arc<dyn Agents>> {
-    let mut agents = detect::guests().await;
-    agents.extend(config.agents.named.clone());
-    let settings = |(name, Agent { command, args, env, options }): (String, Agent)| {
-        (name, agents::Settings { command, args, env, options })
-    };
-    let settings = agents.into_iter().map(settings).collect();
-    let guests = agents::Guests::new(settings, offers, Some(&data_dir.join("logs")));
-    let default = &config.default_model;
-    if names_agent(default) && guests.find(default).is_none() {
-        let known = guests.list();
-        let near = near(default, known.iter().map(|it| it.id.as_str()));
-        let hint = did_you_mean(&near);
-        anyhow::bail!("default_model: no agent is named `{default}`{hint}");
-    }
-    Ok(Arc::new(guests))
-}
-
-/// Servers of tools, which the configuration names, now and whenever it is read again.
-async fn servers(
-    host: &Arc<Host>,
-    config: &Config,
-    data_dir: &Path,
-    callback: String,
-) -> anyhow::Result<Arc<mcp::client::House>> {
-    let servers = mcp::client::House::open(host, lenders(config)?, data_dir, callback).await?;
-    let data_dir = data_dir.to_owned();
-    servers.reads(move || {
-        let config = Config::load(&data_dir).map_err(|error| format!("{error:#}"))?;
-        lenders(&config).map_err(|error| format!("{error:#}"))
-    });
-    Ok(servers)
-}
-
-/// The servers of tools of this configuration, each as its room reads it.
-fn lenders(config: &Config) -> anyhow::Result<BTreeMap<String, mcp::client::Settings>> {
-    let read = |(name, table): (&String, &Lender)| Ok((name.clone(), lender(name, table)?));
-    config.mcp.servers.iter().map(read).collect()
-}
-
-fn lender(name: &str, table: &Lender) -> anyhow::Result<mcp::client::Settings> {
-    let place = || format!("mcp.servers.{name}");
-    let settings = serde_json::to_value(table).and_then(serde_json::from_value);
-    let settings: mcp::client::Settings = settings.with_context(place)?;
-    let named = mcp::client::check_name(name);
-    let checked = named.and_then(|()| settings.check().map(drop));
-    checked.map_err(anyhow::Error::msg).with_context(place)?;
-    Ok(settings)
-}
-
-/// Whether a server of tools could be configured like this.
-pub fn check_lender(name: &str, table: &Lender) -> anyhow::Result<()> {
-    lender(name, table).map(drop)
-}
-
-/// What trying a server of tools came to.
-pub use mcp::client::Probed;
-
-pub async fn probe(data_dir: &Path, name: &str, table: &Lender) -> anyhow::Result<Probed> {
-    models::choose_tls();
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let probed = mcp::client::probe(name, lender(name, table)?, clock, data_dir).await;
-    probed.map_err(anyhow::Error::msg)
-}
-
-/// What a server of tools has, seen from outside any house.
-pub use mcp::client::{Survey, SurveyedTool};
-
-pub async fn survey(data_dir: &Path, name: &str, table: &Lender) -> anyhow::Result<Survey> {
-    models::choose_tls();
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let survey = Survey::begin(name, lender(name, table)?, clock, data_dir).await;
-    survey.map_err(anyhow::Error::msg)
-}
-
-/// The servers in another program's list, and what is wrong with the others.
-pub fn import(text: &str) -> anyhow::Result<(BTreeMap<String, Lender>, Vec<String>)> {
-    let (servers, problems) = mcp::client::import(text).map_err(anyhow::Error::msg)?;
-    let read = |(name, settings): (String, mcp::client::Settings)| {
-        let mut table = serde_json::to_value(settings)?;
-        let defaults = serde_json::to_value(mcp::client::Settings::default())?;
-        if let (Some(table), Some(defaults)) = (table.as_object_mut(), defaults.as_object()) {
-            // What goes without saying need not be written.
-            table.retain(|key, value| defaults.get(key) != Some(value));
-        }
-        anyhow::Ok((name, serde_json::from_value(table)?))
-    };
-    Ok((servers.into_iter().map(read).collect::<anyhow::Result<_>>()?, problems))
 }
 
 /// Where every client of ours begins.

@@ -1,5 +1,7 @@
 //! The house: opens, lists and lets go of sessions, and holds the ports.
 
+mod room;
+
 use std::{
     collections::HashMap,
     path::Path,
@@ -11,7 +13,6 @@ use std::{
 };
 
 use futures::{StreamExt as _, future, stream};
-use tokio::sync::OwnedMutexGuard;
 
 use crate::{
     applets::Applets,
@@ -31,6 +32,8 @@ use crate::{
     views::{pages::Pages, states::States},
     windows::{By, Pane, WindowError, Windows, Wish},
 };
+
+use room::{Room, carry_out};
 
 /// How many closed rooms may be remembered before they are swept out.
 const SWEEP: usize = 64;
@@ -79,14 +82,6 @@ pub struct Host {
     settings: Settings,
     rooms: Mutex<HashMap<SessionId, Arc<Room>>>,
     closing: AtomicBool,
-}
-
-/// Where a session lives while it is open.
-#[derive(Default)]
-struct Room {
-    /// Held while the session is opened, or shown out.
-    door: Arc<tokio::sync::Mutex<()>>,
-    session: Mutex<Option<Session>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -257,13 +252,11 @@ impl Host {
         }
         let flow = message.flow.clone();
         self.may_post(id, &flow)?;
-        // Here as below: a session that was let go in between is opened again.
-        let receipt = loop {
-            let session = self.open(id).await?;
-            if let Ok(said) = session.say(message.clone(), when_busy).await {
-                break said?;
-            }
+        let say = |session: Session| {
+            let message = message.clone();
+            async move { session.say(message, when_busy).await }
         };
+        let receipt = self.ask(id, say).await??;
         if !receipt.repeated {
             self.guard.note(&flow, id, self.ports.clock.now());
         }
@@ -280,31 +273,20 @@ impl Host {
 
     /// Calls off a message that waits; says whether it still did.
     pub async fn unqueue(&self, id: SessionId, place: Seq) -> Result<bool, OpenError> {
-        loop {
-            let session = self.open(id).await?;
-            if let Ok(called_off) = session.unqueue(place).await {
-                return Ok(called_off?);
-            }
-        }
+        Ok(self.ask(id, |session| async move { session.unqueue(place).await }).await??)
     }
 
     /// Sums up the past of a session, in the background; says whether that was begun.
     pub async fn compact(&self, id: SessionId) -> Result<bool, OpenError> {
-        loop {
-            let session = self.open(id).await?;
-            if let Ok(begun) = session.compact().await {
-                return Ok(begun?);
-            }
-        }
+        Ok(self.ask(id, |session| async move { session.compact().await }).await??)
     }
 
     pub async fn amend(&self, id: SessionId, amendment: Amendment) -> Result<(), OpenError> {
-        loop {
-            let session = self.open(id).await?;
-            if let Ok(amended) = session.amend(amendment.clone()).await {
-                return Ok(amended?);
-            }
-        }
+        let amend = |session: Session| {
+            let amendment = amendment.clone();
+            async move { session.amend(amendment).await }
+        };
+        Ok(self.ask(id, amend).await??)
     }
 
     /// The windows that are open in a session.
@@ -312,40 +294,38 @@ impl Host {
         if let Some(windows) = self.apps.windows(id) {
             return Ok(windows);
         }
-        loop {
-            let session = self.open(id).await?;
-            if let Ok(windows) = session.windows().await {
-                return Ok(windows?);
-            }
-        }
+        Ok(self.ask(id, |session| async move { session.windows().await }).await??)
     }
 
     /// Opens, changes or closes a window; answers when that is safe, with the window as it stands or
     /// last stood.
     pub async fn arrange(&self, id: SessionId, wish: Wish, by: By) -> Result<Pane, ArrangeError> {
-        loop {
-            let session = self.open(id).await?;
-            if let Ok(pane) = session.arrange(wish.clone(), by.clone()).await {
-                return Ok(pane?);
-            }
-        }
+        let arrange = |session: Session| {
+            let (wish, by) = (wish.clone(), by.clone());
+            async move { session.arrange(wish, by).await }
+        };
+        Ok(self.ask(id, arrange).await??)
     }
 
     /// Marks it as seen; says whether that was news.
     pub async fn observe(&self, id: SessionId) -> Result<bool, OpenError> {
-        loop {
-            let session = self.open(id).await?;
-            if let Ok(observed) = session.observe().await {
-                return Ok(observed?);
-            }
-        }
+        Ok(self.ask(id, |session| async move { session.observe().await }).await??)
     }
 
     /// Listens from `after`, or from now on.
     pub async fn feed(&self, id: SessionId, after: Option<Seq>) -> Result<Feed, OpenError> {
+        self.ask(id, |session| Feed::open(session, after)).await
+    }
+
+    /// Asks a session, once more if it was let go in between.
+    async fn ask<T, A: Future<Output = Result<T, Closed>>>(
+        &self,
+        id: SessionId,
+        ask: impl Fn(Session) -> A,
+    ) -> Result<T, OpenError> {
         loop {
-            if let Ok(feed) = Feed::open(self.open(id).await?, after).await {
-                return Ok(feed);
+            if let Ok(answer) = ask(self.open(id).await?).await {
+                return Ok(answer);
             }
         }
     }
@@ -429,43 +409,5 @@ impl Host {
 
     fn rooms(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<Room>>> {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Runs to its end even if the caller loses interest: what the store has done, the house must know.
-async fn carry_out<T: Send + 'static>(
-    work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
-) -> Result<T, StoreError> {
-    let broken = |_| StoreError::Unavailable("the work broke down".into());
-    tokio::spawn(work).await.map_err(broken)?
-}
-
-impl Room {
-    /// Opens a session behind the closed door, and lets it live here.
-    async fn move_in(
-        self: Arc<Self>,
-        door: OwnedMutexGuard<()>,
-        opening: impl Future<Output = Result<Session, StoreError>> + Send + 'static,
-    ) -> Result<Session, StoreError> {
-        carry_out(async move {
-            let _door = door;
-            let session = opening.await?;
-            *self.session() = Some(session.clone());
-            Ok(session)
-        })
-        .await
-    }
-
-    fn session(&self) -> MutexGuard<'_, Option<Session>> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn live(&self) -> Option<Session> {
-        self.session().as_ref().filter(|session| !session.is_closed()).cloned()
-    }
-
-    /// Whether nobody lives here, not even someone with a last word to write.
-    fn is_left(&self) -> bool {
-        self.session().as_ref().is_none_or(Session::is_gone)
     }
 }

@@ -76,33 +76,27 @@ impl Session {
         message: Message,
         when_busy: WhenBusy,
     ) -> Result<Result<Receipt, SayError>, Closed> {
-        let answer = self.ask(|reply| Command::Say { message, when_busy, reply }).await?;
-        Ok(answer.unwrap_or_else(|| Err(lost().into())))
+        self.stored(|reply| Command::Say { message, when_busy, reply }).await
     }
 
     pub async fn cancel(&self) -> Result<Result<bool, StoreError>, Closed> {
-        let answer = self.ask(|reply| Command::Cancel { reply }).await?;
-        Ok(answer.unwrap_or_else(|| Err(lost())))
+        self.stored(|reply| Command::Cancel { reply }).await
     }
 
     pub async fn unqueue(&self, place: Seq) -> Result<Result<bool, StoreError>, Closed> {
-        let answer = self.ask(|reply| Command::Unqueue { place, reply }).await?;
-        Ok(answer.unwrap_or_else(|| Err(lost())))
+        self.stored(|reply| Command::Unqueue { place, reply }).await
     }
 
     pub async fn compact(&self) -> Result<Result<bool, StoreError>, Closed> {
-        let answer = self.ask(|reply| Command::Compact { reply }).await?;
-        Ok(answer.unwrap_or_else(|| Err(lost())))
+        self.stored(|reply| Command::Compact { reply }).await
     }
 
     pub async fn amend(&self, amendment: Amendment) -> Result<Result<(), StoreError>, Closed> {
-        let answer = self.ask(|reply| Command::Amend { amendment, reply }).await?;
-        Ok(answer.unwrap_or_else(|| Err(lost())))
+        self.stored(|reply| Command::Amend { amendment, reply }).await
     }
 
     pub async fn observe(&self) -> Result<Result<bool, StoreError>, Closed> {
-        let answer = self.ask(|reply| Command::Observe { reply }).await?;
-        Ok(answer.unwrap_or_else(|| Err(lost())))
+        self.stored(|reply| Command::Observe { reply }).await
     }
 
     /// Puts a question to the person and waits for what comes of it; `None` if the session is let
@@ -123,13 +117,12 @@ impl Session {
     ) -> Result<Result<bool, StoreError>, Closed> {
         let by = by.to_owned();
         let settle = |reply| Command::Settle { question, verdict, by, reply };
-        Ok(self.ask(settle).await?.unwrap_or_else(|| Err(lost())))
+        self.stored(settle).await
     }
 
     /// Says what is meant to be done.
     pub async fn plan(&self, plan: Plan) -> Result<Result<(), StoreError>, Closed> {
-        let answer = self.ask(|reply| Command::Plan { plan, reply }).await?;
-        Ok(answer.unwrap_or_else(|| Err(lost())))
+        self.stored(|reply| Command::Plan { plan, reply }).await
     }
 
     /// What somebody else used of the model in this session's name.
@@ -139,38 +132,32 @@ impl Session {
         model: String,
         usage: Usage,
     ) -> Result<Result<(), StoreError>, Closed> {
-        let answer = self.ask(|reply| Command::Lend { to, model, usage, reply }).await?;
-        Ok(answer.unwrap_or_else(|| Err(lost())))
+        self.stored(|reply| Command::Lend { to, model, usage, reply }).await
     }
 
     pub async fn show(&self, embed: Embed) -> Result<Result<(), StoreError>, Closed> {
-        let answer = self.ask(|reply| Command::Show { embed, reply }).await?;
-        Ok(answer.unwrap_or_else(|| Err(lost())))
+        self.stored(|reply| Command::Show { embed, reply }).await
     }
 
     /// Opens, changes or closes a window; answers when that is safe, with the window as it stands or
     /// last stood.
     pub async fn arrange(&self, wish: Wish, by: By) -> Result<Result<Pane, WindowError>, Closed> {
-        let answer = self.ask(|reply| Command::Arrange { wish, by, reply }).await?;
-        Ok(answer.unwrap_or_else(|| Err(lost().into())))
+        self.stored(|reply| Command::Arrange { wish, by, reply }).await
     }
 
     /// The windows that are open.
     pub async fn windows(&self) -> Result<Result<Arc<Windows>, StoreError>, Closed> {
-        let answer = self.ask(|reply| Command::Windows { reply }).await?;
-        Ok(answer.unwrap_or_else(|| Err(lost())))
+        self.stored(|reply| Command::Windows { reply }).await
     }
 
     /// Keeps on record what happened between the house and an app; says where the last of it is.
     pub async fn note_apps(&self, facts: Vec<AppFact>) -> Result<Result<Seq, StoreError>, Closed> {
-        let answer = self.ask(|reply| Command::NoteApps { facts, reply }).await?;
-        Ok(answer.unwrap_or_else(|| Err(lost())))
+        self.stored(|reply| Command::NoteApps { facts, reply }).await
     }
 
     /// Keeps on record what happened on a desktop.
     pub async fn note_desktop(&self, fact: DesktopFact) -> Result<Result<(), StoreError>, Closed> {
-        let answer = self.ask(|reply| Command::NoteDesktop { fact, reply }).await?;
-        Ok(answer.unwrap_or_else(|| Err(lost())))
+        self.stored(|reply| Command::NoteDesktop { fact, reply }).await
     }
 
     /// Keeps on record what happened in or around a widget; says where the last of it is.
@@ -178,8 +165,7 @@ impl Session {
         &self,
         facts: Vec<WidgetFact>,
     ) -> Result<Result<Seq, StoreError>, Closed> {
-        let answer = self.ask(|reply| Command::NoteWidgets { facts, reply }).await?;
-        Ok(answer.unwrap_or_else(|| Err(lost())))
+        self.stored(|reply| Command::NoteWidgets { facts, reply }).await
     }
 
     pub async fn tell(&self, signal: Signal) -> Result<(), Closed> {
@@ -245,11 +231,16 @@ impl Session {
         Ok(answer.await.ok())
     }
 
+    /// The answer to what ends in the store; an error of the store if the session gave none.
+    async fn stored<T, E: From<StoreError>>(
+        &self,
+        command: impl FnOnce(oneshot::Sender<Result<T, E>>) -> Command,
+    ) -> Result<Result<T, E>, Closed> {
+        let lost = || StoreError::Unavailable("the session ended meanwhile".into());
+        Ok(self.ask(command).await?.unwrap_or_else(|| Err(lost().into())))
+    }
+
     async fn send(&self, command: Command) -> Result<(), Closed> {
         self.inbox.send(command).await.map_err(|_| Closed)
     }
-}
-
-fn lost() -> StoreError {
-    StoreError::Unavailable("the session ended meanwhile".into())
 }

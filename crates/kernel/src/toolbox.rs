@@ -1,5 +1,8 @@
 //! Every tool call, whoever makes it: what there is to call, and the one way to call it.
 
+mod caller;
+mod deed;
+
 use std::{
     collections::BTreeMap,
     fmt,
@@ -11,10 +14,8 @@ use futures::{
     FutureExt as _,
     future::{self, BoxFuture},
 };
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
-use uuid::Uuid;
 
 use crate::{
     approvals::{Approvals, Mode},
@@ -22,6 +23,9 @@ use crate::{
     update::SessionId,
     widget::Widget,
 };
+
+pub use caller::Caller;
+pub use deed::{Deed, Detail, Risk};
 
 /// Something that can be called by name.
 pub trait Tool: Send + Sync {
@@ -169,145 +173,6 @@ pub trait Companion: fmt::Debug + Send + Sync {
 
     /// Returns when a command is to be ended.
     fn stopped(&self) -> BoxFuture<'_, ()>;
-}
-
-/// Who is calling decides what may be called.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "caller", rename_all = "snake_case")]
-pub enum Caller {
-    Model,
-    /// The person whose home this is, through an API.
-    Owner,
-    /// A widget sees the tools of the server that sent it, and no others.
-    Widget {
-        server: String,
-        /// The one view of it that calls; without one, whichever is on show.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        view: Option<Uuid>,
-    },
-    /// An applet calls no tools; what it may do has its own list.
-    Applet {
-        slug: String,
-        /// What it consists of, in a word: with other content it is somebody else.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        edition: Option<String>,
-    },
-    /// An app in a window, which calls no tools either.
-    App {
-        id: String,
-    },
-    /// A program that uses the house through MCP.
-    Client,
-    /// An agent with a mind of its own that answers in a session.
-    Agent {
-        name: String,
-    },
-}
-
-impl Caller {
-    /// Any widget of this server.
-    pub fn widget(server: impl Into<String>) -> Self {
-        Self::Widget { server: server.into(), view: None }
-    }
-
-    /// The view that calls, if one does.
-    pub fn view(&self) -> Option<Uuid> {
-        match self {
-            Self::Widget { view, .. } => *view,
-            Self::Model
-            | Self::Owner
-            | Self::Applet { .. }
-            | Self::App { .. }
-            | Self::Client
-            | Self::Agent { .. } => None,
-        }
-    }
-
-    /// The same, whichever view of it calls.
-    #[must_use]
-    pub fn whole(self) -> Self {
-        match self {
-            Self::Widget { server, .. } => Self::widget(server),
-            other => other,
-        }
-    }
-
-    /// Whether leave that was given to this one is leave for another: what a widget may do, all of its
-    /// views may, and what one view may do is its own.
-    pub fn stands_for(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Widget { server, view: None }, Self::Widget { server: of, .. }) => server == of,
-            (one, other) => one == other,
-        }
-    }
-}
-
-/// What a call would do, before it does it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Deed {
-    pub risk: Risk,
-    pub detail: Detail,
-    /// What a lasting grant can be about, each to be covered: the commands of a line, a path, a host.
-    /// None if only the whole tool can be granted.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub subjects: Vec<String>,
-    /// A folder of which a lasting grant must speak to cover this: leave for all that the tool does
-    /// was given for something else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub within: Option<String>,
-}
-
-impl Deed {
-    /// One that changes nothing.
-    pub fn reads() -> Self {
-        let detail = Detail::Arguments { args: Value::Null };
-        Self { risk: Risk::Reads, detail, subjects: Vec::new(), within: None }
-    }
-}
-
-/// How much harm a call could do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Risk {
-    /// It looks at what the session may see, and may safely be done twice.
-    Reads,
-    /// It changes something in a window that the person has open, and nothing else.
-    Shows,
-    /// It changes files in the session's folder.
-    Edits,
-    /// It runs a program that can change nothing outside the session's folder, and reach nobody.
-    RunsBoxed,
-    /// It runs a program that can do whatever the person can.
-    Runs,
-    /// It speaks to somebody outside this machine.
-    Reaches,
-    /// Something else, that others have to know.
-    Acts,
-}
-
-/// What exactly would happen.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "detail", rename_all = "snake_case")]
-pub enum Detail {
-    Command {
-        command: String,
-        cwd: String,
-        sandboxed: bool,
-        /// Why it is not, where it was meant to be.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        why_not: Option<String>,
-    },
-    /// A unified diff.
-    Change {
-        path: String,
-        diff: String,
-    },
-    Address {
-        url: String,
-    },
-    Arguments {
-        args: Value,
-    },
 }
 
 /// Why a call gave no result. Each kind is treated differently by some caller.

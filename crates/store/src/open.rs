@@ -92,7 +92,7 @@ fn lock(dir: &Path) -> Result<File, OpenError> {
     Ok(file)
 }
 
-fn connect(path: &Path) -> Result<Connection, OpenError> {
+pub fn connect(path: &Path) -> Result<Connection, OpenError> {
     let database = |source| OpenError::Database { path: path.to_owned(), source };
     let version = match schema::inspect(path).map_err(database)? {
         Kind::New => 0,

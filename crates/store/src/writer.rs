@@ -239,3 +239,50 @@ impl Writer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use testkit::Author;
+
+    use super::*;
+    use crate::{open, work::Append};
+
+    #[test]
+    fn those_who_wait_together_are_committed_together() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("megaron.db");
+        let (jobs, queue) = mpsc::channel();
+        let connection = open::connect(&path).unwrap();
+        let writer = Writer::new(connection, dir.path().join("megaron.db-wal"), queue);
+        let commits = writer.commits();
+        let authors: Vec<_> = (1..=200).map(Author::new).collect();
+        let mut batches: Vec<_> = authors.iter().map(|author| author.clone().small(1)).collect();
+        // Two write the same log; only one of them can be right.
+        batches.push(authors[7].clone().small(2));
+        let ask = |batch| {
+            let (reply, answer) = oneshot::channel();
+            let work = Work::Append(Append::new(batch).unwrap());
+            jobs.send(Job::Write { work, reply }).unwrap();
+            answer
+        };
+        let answers: Vec<_> = batches.iter().map(ask).collect();
+        drop(jobs);
+        writer.run();
+        let answers = answers.into_iter().map(|answer| answer.blocking_recv().unwrap());
+        let refused: Vec<_> = answers.filter_map(Result::err).collect();
+        assert!(
+            matches!(refused[..], [StoreError::Conflict(id)] if id == authors[7].session),
+            "{refused:?}"
+        );
+        let stored = Connection::open(path).unwrap();
+        let facts = stored.query_row("SELECT count(*) FROM facts", [], |row| row.get::<_, i64>(0));
+        assert_eq!(facts.unwrap(), 200);
+        assert_eq!(
+            commits.load(Ordering::Relaxed),
+            2,
+            "one for all of them, one for the look at what a crash had left"
+        );
+    }
+}

@@ -1,4 +1,4 @@
-//! How the writer goes about it: together, in small bites, and without leaving much behind.
+//! How the writer goes about it: in small bites, and without leaving much behind.
 
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
@@ -8,9 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::future::join_all;
 use kernel::{
-    ports::{Catalog as _, Log as _, StoreError},
+    ports::{Catalog as _, Log as _},
     update::{Fact, Seq},
 };
 use rusqlite::Connection;
@@ -29,31 +28,6 @@ async fn until(what: &str, condition: impl Fn() -> bool) {
         assert!(Instant::now() < patience, "waited in vain for: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-}
-
-#[tokio::test]
-async fn those_who_wait_together_are_committed_together() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path()).unwrap();
-    let authors: Vec<_> = (1..=200).map(Author::new).collect();
-    let mut writing: Vec<_> =
-        authors.iter().map(|author| store.append(author.clone().small(1))).collect();
-    // Two write the same log; only one of them can be right.
-    writing.push(store.append(authors[7].clone().small(2)));
-    let before = store.commits();
-    let intruder = Connection::open(dir.path().join("megaron.db")).unwrap();
-    intruder.execute_batch("BEGIN IMMEDIATE").unwrap();
-    for append in &mut writing {
-        assert!(futures::poll!(append).is_pending());
-    }
-    intruder.execute_batch("COMMIT").unwrap();
-    let answers = join_all(writing).await;
-    assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 200);
-    assert!(matches!(answers[200], Err(StoreError::Conflict(id)) if id == authors[7].session));
-    assert_eq!(count(dir.path(), "SELECT count(*) FROM facts"), 200);
-    // The writer had taken up some of them before the others came, and waited with those; and it may
-    // have looked just then for what a crash had left.
-    assert!(store.commits() - before <= 3, "{} commits", store.commits() - before);
 }
 
 #[tokio::test]

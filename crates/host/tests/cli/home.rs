@@ -9,18 +9,23 @@ use std::{
     process::{Child, ChildStdout, Command, Output, Stdio},
 };
 
-use serde_json::Value;
-
+use jiff::{Timestamp, tz::TimeZone};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use tempfile::TempDir;
 
 pub struct Home {
     dir: TempDir,
+    zone: String,
 }
 
 impl Home {
     pub fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap() }
+        let dir = tempfile::tempdir().unwrap();
+        // It is noon where it stands, so that no day ends there during a test.
+        let made = fs::metadata(dir.path()).unwrap().modified().unwrap();
+        let hour = Timestamp::try_from(made).unwrap().to_zoned(TimeZone::UTC).hour();
+        Self { dir, zone: format!("Etc/GMT{:+}", hour - 12) }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -37,7 +42,7 @@ impl Home {
         // The keyring of whoever runs the tests is no concern of theirs.
         command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/no/such/bus");
         // Nor is their screen.
-        command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+        command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env("TZ", &self.zone);
         command.current_dir(self.dir.path()).stdin(Stdio::null());
         command
     }

@@ -58,7 +58,8 @@ fn a_phone_is_paired_listed_used_and_revoked() {
 
     let checked = home.run(&["phone", "--check", host, "--key", key]);
     assert_eq!(checked.code, Some(0), "{checked:?}");
-    assert!(checked.out.ends_with("A phone can use this server.\n"), "{checked:?}");
+    let end = "ok     a wrong key is refused\nA phone can use this server.\n";
+    assert!(checked.out.ends_with(end), "{checked:?}");
     assert!(!checked.out.contains("fault"), "{checked:?}");
 
     let nobody = home.run(&["phone", "--check", "127.0.0.1:1", "--key", key]);
@@ -74,6 +75,16 @@ fn a_phone_is_paired_listed_used_and_revoked() {
     assert!(checked.out.contains("fault  status can be read"), "{checked:?}");
     assert!(!home.run(&["key", "devices"]).out.contains("Anna"));
     assert!(!server.stop().err.contains(key));
+}
+
+#[test]
+fn a_server_that_has_had_enough_of_wrong_keys_is_not_at_fault() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    while server.get("/status", "wrong") != 429 {}
+    let checked = home.run(&["phone", "--check"]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    assert!(!checked.out.contains("fault"), "{checked:?}");
 }
 
 #[test]
