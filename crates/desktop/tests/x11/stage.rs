@@ -134,7 +134,9 @@ impl Stage {
     pub async fn window(&self, class: &str) -> Pane {
         let found = async {
             loop {
-                let found = self.windows().await.into_iter().find(|pane| pane.class == class);
+                let mut windows = self.windows().await.into_iter();
+                // A manager may know of it before it is there to be seen.
+                let found = windows.find(|pane| pane.class == class && !pane.minimized);
                 if let Some(found) = found {
                     return found;
                 }
