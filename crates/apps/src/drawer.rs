@@ -1,14 +1,14 @@
 //! One folder of apps on disk, read through its handle: no link leads out of an app.
 
 use std::{
-    io::{self, Read as _},
+    io,
     path::{Path, PathBuf},
 };
 
 use cap_std::{ambient_authority, fs::Dir};
 use kernel::cabinet::{Card, Problem, is_id};
 
-use crate::manifest;
+use crate::{folder, manifest};
 
 /// How many apps a folder may hold.
 const MOST: usize = 1000;
@@ -36,8 +36,8 @@ impl Drawer {
 
     /// The apps here in no order, and what is wrong with folders that are none.
     pub fn list(&self) -> (Vec<Card>, Vec<(PathBuf, String)>) {
-        let names = match self.names() {
-            Ok(names) => names,
+        let names = match folder::names(&self.root) {
+            Ok(found) => found.map(|(_, names)| names).unwrap_or_default(),
             Err(error) => {
                 let what = format!("the folder cannot be read: {error}");
                 return (Vec::new(), vec![(self.root.clone(), what)]);
@@ -101,25 +101,6 @@ impl Drawer {
     fn open(&self, id: &str) -> io::Result<Dir> {
         Dir::open_ambient_dir(&self.root, ambient_authority())?.open_dir(id)
     }
-
-    /// What may be folders of apps, by name.
-    fn names(&self) -> io::Result<Vec<String>> {
-        let dir = match Dir::open_ambient_dir(&self.root, ambient_authority()) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            opened => opened?,
-        };
-        let mut names = Vec::new();
-        for entry in dir.entries()? {
-            let entry = entry?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-            if !name.starts_with(['.', '_']) && !is_file {
-                names.push(name);
-            }
-        }
-        names.sort_unstable();
-        Ok(names)
-    }
 }
 
 /// Where a file may be that is asked for by this path: as written, and then without the name of the
@@ -140,24 +121,11 @@ fn is_shown(path: &str) -> bool {
 }
 
 fn explain(what: &str, error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => format!("{what} is missing"),
-        // The system's own refusals carry a code.
-        io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => {
-            format!("{what} is a link that leads out of the folder of apps")
-        }
-        _ => format!("{what} cannot be read: {error}"),
-    }
+    folder::explain(what, error, "apps")
 }
 
 fn read(folder: &Dir, path: &str, most: u64) -> io::Result<Vec<u8>> {
-    let file = place::open_file(folder, Path::new(path))?;
-    let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(io::Error::other(format!("it has more than {most} bytes")));
-    }
-    Ok(bytes)
+    folder::whole(place::open_file(folder, Path::new(path))?, most)
 }
 
 #[cfg(test)]

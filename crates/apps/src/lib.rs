@@ -3,6 +3,7 @@
 mod bundled;
 mod drawer;
 mod drawers;
+mod folder;
 mod history;
 mod install;
 mod kept;

@@ -1,7 +1,7 @@
 //! One folder of applets on disk, read through its handle: no link leads out of it.
 
 use std::{
-    io::{self, Read as _},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -13,7 +13,7 @@ use cap_std::{
 use jiff::Timestamp;
 use kernel::gallery::{Applet, Parts, is_slug};
 
-use crate::{Problem, meta};
+use crate::{Problem, folder, meta};
 
 /// How many applets a folder may hold.
 const MOST: usize = 1000;
@@ -39,7 +39,7 @@ impl Shelf {
         let mut problem = |name: &str, what: String| {
             problems.push(Problem { folder: self.root.join(name), what });
         };
-        let (dir, names) = match self.names() {
+        let (dir, names) = match folder::names(&self.root) {
             Ok(Some(found)) => found,
             Ok(None) => return (Vec::new(), problems),
             Err(error) => {
@@ -81,25 +81,6 @@ impl Shelf {
         Ok(Some(Parts { applet, html, script: part("script.js")?, style: part("style.css")? }))
     }
 
-    /// What may be folders of applets, by name.
-    fn names(&self) -> io::Result<Option<(Dir, Vec<String>)>> {
-        let dir = match Dir::open_ambient_dir(&self.root, ambient_authority()) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            opened => opened?,
-        };
-        let mut names = Vec::new();
-        for entry in dir.entries()? {
-            let entry = entry?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-            if !name.starts_with(['.', '_']) && !is_file {
-                names.push(name);
-            }
-        }
-        names.sort_unstable();
-        Ok(Some((dir, names)))
-    }
-
     fn read(&self, dir: &Dir, slug: &str) -> Result<(Applet, Dir, Vec<String>), String> {
         if !is_slug(slug) {
             return Err(
@@ -117,14 +98,7 @@ impl Shelf {
 }
 
 fn explain(what: &str, error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => format!("{what} is missing"),
-        // The system's own refusals carry a code.
-        io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => {
-            format!("{what} is a link that leads out of the folder of applets")
-        }
-        _ => format!("{what} cannot be read: {error}"),
-    }
+    folder::explain(what, error, "applets")
 }
 
 /// A regular file, and nothing that would make us wait.
@@ -146,11 +120,7 @@ fn open(folder: &Dir, name: &str) -> io::Result<File> {
 fn read(folder: &Dir, name: &str, most: u64) -> io::Result<(String, Timestamp)> {
     let file = open(folder, name)?;
     let modified = file.metadata()?.modified()?.into_std();
-    let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(io::Error::other(format!("it has more than {most} bytes")));
-    }
+    let bytes = folder::whole(file, most)?;
     let text = String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))?;
     Ok((text, Timestamp::try_from(modified).unwrap_or(Timestamp::UNIX_EPOCH)))
 }
