@@ -5,10 +5,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use axum::{Json as Reply, extract::State};
 use kernel::{
     back::Back,
-    desktop::{
-        Arming, Class, Code, Deed, DesktopFact, Devices, Leave, Noted, Outcome, Pause, Point,
-    },
-    update::{Entry, Fact, Seq},
+    desktop::{Arming, Class, Code, Deed, Devices, Leave, Noted, Outcome, Pause, Point},
+    update::Seq,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -211,59 +209,19 @@ async fn past(app: &App, which: &Which, limit: usize) -> Result<DesktopLog, ApiE
     let mut back = Back::from(app.host.ports.log.as_ref(), session, before);
     let mut actions = Vec::new();
     while let Some(entry) = back.next().await? {
-        let Some(mut action) = kept(entry, which.device.as_deref()) else { continue };
+        let number = entry.seq.0;
+        let Some(deed) = Deed::recalled(session, entry) else { continue };
+        if which.device.as_ref().is_some_and(|device| *device != deed.device) {
+            continue;
+        }
         if actions.len() == limit {
             let before = actions.last().map(|oldest: &DesktopAction| oldest.number);
             return Ok(DesktopLog { actions, before });
         }
-        action.session = Some(session.to_string());
-        actions.push(action);
+        let action = action(&Noted { number, deed: Arc::new(deed) });
+        actions.push(DesktopAction { session: Some(session.to_string()), ..action });
     }
     Ok(DesktopLog { actions, before: None })
-}
-
-fn kept(entry: Entry, device: Option<&str>) -> Option<DesktopAction> {
-    let (number, ts) = (entry.seq.0, entry.at.as_millisecond());
-    let Fact::Desktop(fact) = entry.fact else { return None };
-    let DesktopFact::Acted {
-        device: on,
-        command: _,
-        kind: tool,
-        arguments,
-        result,
-        code,
-        before,
-        at,
-        window,
-        leave,
-        ms,
-        caller,
-    } = *fact
-    else {
-        return None;
-    };
-    if device.is_some_and(|device| device != on) {
-        return None;
-    }
-    let result = match code {
-        None => DesktopResult::Success { message: result },
-        Some(code) => DesktopResult::Error { error: result, code: code.name() },
-    };
-    Some(DesktopAction {
-        number,
-        device: on,
-        tool,
-        arguments,
-        result,
-        before,
-        at,
-        window,
-        leave,
-        ms,
-        ts,
-        session: None,
-        caller: caller.as_ref().map(viewer::caller),
-    })
 }
 
 /// As the page is told of it.

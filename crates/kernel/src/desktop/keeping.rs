@@ -136,7 +136,7 @@ impl Host {
         let mut deeds = Vec::new();
         for _ in 0..FAR {
             let Some(entry) = back.next().await? else { break };
-            deeds.extend(recalled(session, entry));
+            deeds.extend(Deed::recalled(session, entry));
             if deeds.len() == MOST {
                 break;
             }
@@ -168,45 +168,45 @@ impl Deed {
             caller: Some(self.who.caller.clone()),
         }
     }
-}
 
-/// Something that was done, as far as it was kept.
-fn recalled(session: SessionId, entry: Entry) -> Option<Deed> {
-    let Fact::Desktop(fact) = entry.fact else { return None };
-    let DesktopFact::Acted {
-        device,
-        command,
-        kind,
-        arguments,
-        result,
-        code,
-        before,
-        at,
-        window,
-        leave,
-        ms,
-        caller,
-    } = *fact
-    else {
-        return None;
-    };
-    let caller = caller.unwrap_or(Caller::Model);
-    let session = (caller != Caller::Owner).then_some(session);
-    Some(Deed {
-        device,
-        command,
-        who: Who { session, caller },
-        kind: Action::KINDS.into_iter().find(|known| *known == kind)?,
-        arguments,
-        result: match code {
-            None => {
-                let message = result;
-                Ok(Outcome::Done(Done { message, before, at, window, ..Done::default() }))
-            }
-            Some(code) => Err(DesktopError::new(code, result)),
-        },
-        leave,
-        at: entry.at,
-        ms,
-    })
+    /// Something that was done, as far as it was kept.
+    pub fn recalled(session: SessionId, entry: Entry) -> Option<Self> {
+        let Fact::Desktop(fact) = entry.fact else { return None };
+        let DesktopFact::Acted {
+            device,
+            command,
+            kind,
+            arguments,
+            result,
+            code,
+            before,
+            at,
+            window,
+            leave,
+            ms,
+            caller,
+        } = *fact
+        else {
+            return None;
+        };
+        let caller = caller.unwrap_or(Caller::Model);
+        let session = (caller != Caller::Owner).then_some(session);
+        Some(Self {
+            device,
+            command,
+            who: Who { session, caller },
+            kind: Action::KINDS.into_iter().find(|known| *known == kind)?,
+            arguments,
+            result: match code {
+                None => {
+                    let message = result;
+                    Ok(Outcome::Done(Done { message, before, at, window, ..Done::default() }))
+                }
+                Some(code) => Err(DesktopError::new(code, result)),
+            },
+            leave,
+            at: entry.at,
+            ms,
+        })
+    }
 }
