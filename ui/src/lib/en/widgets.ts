@@ -29,7 +29,7 @@ export const widgets = {
   resting: 'The widget rests while it is out of sight.',
   actions: (tool: string) => `Widget of ${tool}: ways to show it`,
   modes: { inline: 'Back to the conversation', fullscreen: 'Show large', pip: 'Keep in sight' },
-  changed: 'Its page is another than the last time.',
+  changed: 'Its page has changed since the last time.',
   details: 'What the model sees',
   sees: 'Told to the model with your next message',
   seesNothing: 'The widget has told the model nothing.',
