@@ -23,6 +23,7 @@ export const widgets = {
   verdict: (name: string) => verdicts[name] ?? 'It does not work.',
   numb: 'it no longer answers',
   told: 'The agent was told the same. The result is there as text above.',
+  tells: 'The agent is told the same.',
   again: 'Load it again',
   closed: 'The widget was closed.',
   reopen: 'Show it again',
