@@ -58,7 +58,7 @@ test('a widget whose page has changed since the last time says so, and those fro
     ['edition 2', 1],
     ['edition 2', 0],
   ];
-  assert.deepEqual(await seen(), expected);
+  await eventually(async () => assert.deepEqual(await seen(), expected));
   const session = new URL(guest.page.url()).searchParams.get('session');
   const { views } = await api(`/api/sessions/${session}/widgets`);
   assert.deepEqual(views.map((it) => it.changed), [false, true, false]);
@@ -70,7 +70,7 @@ test('a widget whose page has changed since the last time says so, and those fro
     await inspect(guest, `widget-changed-${name}`);
   }
   await guest.page.reload();
-  assert.deepEqual(await seen(), expected);
+  await eventually(async () => assert.deepEqual(await seen(), expected));
   assert.deepEqual(guest.complaints, []);
 });
 
