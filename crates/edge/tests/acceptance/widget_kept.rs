@@ -158,16 +158,21 @@ async fn a_page_that_is_another_than_before_is_said_to_be() {
     let (uri, html) = ("ui://clock/time".into(), "<p>older".into());
     let older = WidgetPage { uri, html, wants: Wants::default() };
     let pages = Pages::new(house.host().ports.catalog.clone());
-    pages.keep(SessionId::parse(&session).unwrap(), "clock", &older).await.unwrap();
+    let id = SessionId::parse(&session).unwrap();
+    pages.keep((id, "c9"), "clock", &older).await.unwrap();
     let mut listener = house.listener(&session).await;
-    for (id, changed) in [("d1", true), ("d2", false)] {
-        house.world.model.push(vec![call(id, "get-time", json!({}))]);
+    for (name, changed) in [("d1", true), ("d2", false)] {
+        house.world.model.push(vec![call(name, "get-time", json!({}))]);
         house.world.model.push(vec![text("noon")]);
         house.say(&session, "and now?").await;
         let heard = listener.until_event("widget.shown").await;
         let data = &heard.last().unwrap()["event"]["data"];
-        assert_eq!((&data["toolCallId"], &data["changed"]), (&json!(id), &json!(changed)));
+        assert_eq!((&data["toolCallId"], &data["changed"]), (&json!(name), &json!(changed)));
         listener.turn().await;
+        // Whoever shows it may have fetched it at the same time as the call.
+        let newer = pages.get(data["page"].as_str().unwrap()).await.unwrap().unwrap();
+        let again = pages.keep((id, name), "clock", &newer).await.unwrap();
+        assert_eq!(again.changed, changed);
     }
 }
 
