@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { inspect } from './inspect.mjs';
+import { overHttp } from './official/reached.mjs';
 import { conforms, record, recorded } from './official/schema.mjs';
 import { binary, Server } from './server.mjs';
 import { eventually, launch, signIn, visit } from './visit.mjs';
@@ -16,16 +17,18 @@ const config = [
   table('monitor', 'server-system-monitor'),
   table('debug', 'server-debug'),
 ].join('\n');
-let server, browser, remembered, context, guest;
+let clock, server, browser, remembered, context, guest;
 
 before(async () => {
-  server = await Server.fresh(config);
+  clock = await overHttp(programOf('server-basic-vanillajs'));
+  server = await Server.fresh(`${config}\n[mcp.servers.clock]\nurl = "${clock.url}"\n`);
   browser = await launch();
   remembered = await signIn(browser, server);
 });
 after(async () => {
   await browser?.close();
   await server?.end();
+  clock?.end();
 });
 beforeEach(async () => {
   context = await browser.newContext({ storageState: remembered, colorScheme: 'light' });
@@ -33,7 +36,7 @@ beforeEach(async () => {
   guest = await visit(context, server.url);
   await eventually(async () => {
     const servers = new Set((await api('/api/widgets')).widgets.map((it) => it.server));
-    assert.deepEqual([...servers].toSorted(), ['budget', 'debug', 'monitor']);
+    assert.deepEqual([...servers].toSorted(), ['budget', 'clock', 'debug', 'monitor']);
   });
 });
 afterEach(() => context.close());
@@ -99,6 +102,37 @@ test('the agent changes a budget by a tool that the widget defines, and the widg
   const session = new URL(guest.page.url()).searchParams.get('session');
   await guest.sessions.getByRole('button', { name: 'New session' }).click();
   await eventually(async () => assert.deepEqual((await api(`/api/sessions/${session}/widgets`)).views[0].tools, []));
+});
+
+test('a server that is reached over HTTP has its widget shown as one that was started here', async () => {
+  const { widget, inside } = await show('get-time', 'Get time');
+  const time = inside.locator('#server-time');
+  await eventually(async () => assert.match((await time.textContent()) ?? '', /\d{4}-\d\d-\d\dT/));
+  const first = await time.textContent();
+  await inside.getByRole('button', { name: 'Get Server Time' }).click();
+  await allow();
+  await eventually(async () => {
+    const now = (await time.textContent()) ?? '';
+    assert.ok(/\d{4}-\d\d-\d\dT/.test(now) && now !== first, now);
+  });
+  const frame = await frameOf(widget);
+  const { wire, asked } = await answered(frame);
+  conforms(wire);
+  assert.deepEqual([asked[0].method, asked[0].id], ['ui/initialize', 0]);
+  const heard = wire.flatMap((it) => it.in ?? []).filter((it) => !/context-changed|partial/.test(it.method ?? ''));
+  const called = asked.find((it) => it.method === 'tools/call');
+  assert.deepEqual(
+    heard.map((it) => it.method ?? it.id),
+    [0, 'ui/notifications/tool-input', 'ui/notifications/tool-result', called.id],
+  );
+  assert.equal(heard[2].params.content[0].text, first);
+  // As tall as it says that it is.
+  await eventually(async () => {
+    const told = (await answered(frame)).wire.filter((it) => it.out?.method === 'ui/notifications/size-changed');
+    const box = await widget.locator('iframe').boundingBox();
+    assert.equal(Math.round(box?.height ?? 0), Math.round(told.at(-1)?.out.params.height));
+  });
+  assert.deepEqual(guest.complaints, []);
 });
 
 /** What a view asked and was answered so far, by method, oldest first. */

@@ -95,6 +95,31 @@ test('what one view may do while it is shown, another of the same widget is aske
   await context.close();
 });
 
+test('what the person presses stays where it is while a widget above it grows', async () => {
+  const { context, guest, widgets } = await enter();
+  const allow = guest.page.getByRole('region', { name: 'Approvals' }).getByRole('button', { name: 'Allow', exact: true });
+  model.will({ calls: [{ name: 'desk', args: {} }] }, 'There.');
+  await guest.ask('A desk, please.');
+  await press(widgets, 'Stamp');
+  await allow.hover();
+  const before = await allow.boundingBox();
+  await guest.page.mouse.down();
+  const growing = { method: 'ui/notifications/size-changed', params: { height: 300 } };
+  await (await frameOf(widgets)).evaluate((growing) => /** @type {any} */ (window).post(growing), growing);
+  const frame = widgets.locator('iframe');
+  await eventually(async () => assert.equal((await frame.boundingBox())?.height, 300));
+  assert.deepEqual(await allow.boundingBox(), before);
+  await guest.page.mouse.up();
+  assert.deepEqual((await answer(widgets, 'Stamp 1')).isError ?? false, false);
+  // And then there is room for all of it.
+  await eventually(async () => {
+    const [row, box] = [await guest.log.locator('.rows').boundingBox(), await frame.boundingBox()];
+    assert.ok(row && box && row.y + row.height > box.y + box.height, JSON.stringify([row, box]));
+  });
+  assert.deepEqual(guest.complaints, []);
+  await context.close();
+});
+
 /** The pictures in what the person said last, as the model was given it. */
 const pictures = () => {
   const { messages } = model.asked.at(-1);

@@ -155,10 +155,11 @@ fn informed(fact: AppFact) -> Option<Part> {
     Some(Part::User { text, images: Vec::new() })
 }
 
-/// What a widget wants to be known, and one that is not there.
+/// What a widget wants to be known, what went wrong in it, and one that is not there.
 fn of_widget(fact: WidgetFact) -> Option<Part> {
     let (text, images) = match fact {
         WidgetFact::Remembered(memory) => (memory.told(), memory.pictures),
+        WidgetFact::Noticed(noticed) => (noticed.told(), Vec::new()),
         WidgetFact::Judged { verdict, detail, told: false, .. } if verdict != "ok" => {
             (not_shown(&verdict, &detail), Vec::new())
         }

@@ -14,7 +14,7 @@ use crate::{
     ports::{Log, StoreError},
     update::{Fact, Output, Seq, SessionId, ToolRequest},
 };
-use fact::{Answered, Ending, Remembered, Shown, WidgetFact};
+use fact::{Answered, Ending, Noticed, Remembered, Shown, WidgetFact};
 
 pub(crate) use showing::Showing;
 
@@ -33,6 +33,8 @@ pub struct View {
     pub memory: Option<(Seq, Remembered)>,
     /// What it did, oldest first.
     pub acts: Vec<Act>,
+    /// What went wrong in it although it works, and the model was told of.
+    pub noticed: Vec<Verdict>,
     pub lines: Vec<Line>,
     /// Where the call was asked for.
     pub asked: Seq,
@@ -107,6 +109,7 @@ struct Gathered {
     memory: Option<(Seq, Remembered)>,
     acts: Vec<Act>,
     ended: Vec<Answered>,
+    noticed: Vec<Verdict>,
     lines: Vec<Line>,
 }
 
@@ -180,10 +183,11 @@ impl Gathered {
             WidgetFact::Remembered(memory) => {
                 self.memory.get_or_insert((at, memory));
             }
-            WidgetFact::Logged { level, text, .. } if self.lines.len() < LINES => {
-                self.lines.push(Line { level, text });
+            WidgetFact::Noticed(Noticed { verdict: name, detail, .. }) => {
+                self.line("warning".to_owned(), format!("{name}: {detail}"));
+                self.noticed.push(Verdict { name, detail });
             }
-            WidgetFact::Logged { .. } => (),
+            WidgetFact::Logged { level, text, .. } => self.line(level, text),
         }
     }
 
@@ -193,10 +197,16 @@ impl Gathered {
         }
     }
 
+    fn line(&mut self, level: String, text: String) {
+        if self.lines.len() < LINES {
+            self.lines.push(Line { level, text });
+        }
+    }
+
     fn view(mut self, request: ToolRequest, asked: Seq) -> View {
         self.acts.reverse();
         self.lines.reverse();
-        let Self { output, shown, verdict, memory, acts, lines, .. } = self;
-        View { request, output, shown, verdict, memory, acts, lines, asked }
+        let Self { output, shown, verdict, memory, acts, noticed, lines, .. } = self;
+        View { request, output, shown, verdict, memory, acts, noticed, lines, asked }
     }
 }

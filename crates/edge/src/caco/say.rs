@@ -150,7 +150,7 @@ fn of_widget(fact: &WidgetFact) -> Option<Body<'_>> {
         WidgetFact::Answered(Answered { method, outcome, .. }) => {
             Body::WidgetCall { tool_call_id, method, outcome: outcome.name() }
         }
-        WidgetFact::Logged { .. } => return None,
+        WidgetFact::Noticed(_) | WidgetFact::Logged { .. } => return None,
     })
 }
 

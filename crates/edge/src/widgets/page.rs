@@ -56,7 +56,7 @@ async fn fetch(app: &App, offered: &str) -> Result<Found, NoWidget> {
 }
 
 async fn keep(app: &App, session: SessionId, call: &str, page: &Found) -> Result<(), ApiError> {
-    let kept = pages(app).keep(session, &page.server, &page.page).await?;
+    let kept = pages(app).keep((session, call), &page.server, &page.page).await?;
     let shown = Shown {
         call: call.to_owned(),
         server: page.server.clone(),

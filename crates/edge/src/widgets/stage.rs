@@ -8,7 +8,10 @@ use std::{
     time::Duration,
 };
 
-use kernel::views::{Verdict, fact::WidgetFact};
+use kernel::views::{
+    Verdict,
+    fact::{Noticed, WidgetFact},
+};
 use tokio::{sync::watch, time::timeout};
 
 use super::scribe::Scribe;
@@ -18,6 +21,8 @@ const GREETING: Duration = Duration::from_secs(15);
 /// And so long until it listens.
 const LISTENING: Duration = Duration::from_secs(10);
 const DETAIL_CHARS: usize = 1000;
+/// Of so many things that went wrong in a view the model is told, however often that is shown.
+const NOTICED: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
@@ -31,14 +36,16 @@ pub struct Progress {
     verdict: Mutex<Option<Verdict>>,
     /// Something was said of it since it was opened.
     judged: AtomicBool,
+    /// What the model knows to have gone wrong although it works.
+    noticed: Mutex<Vec<Verdict>>,
 }
 
 impl Progress {
     /// What was wrong the last time is said again if it is so again: somebody tried once more.
-    pub fn new(before: Option<Verdict>) -> Self {
+    pub fn new(before: Option<Verdict>, noticed: Vec<Verdict>) -> Self {
         let verdict = Mutex::new(before.filter(|verdict| verdict.name == "ok"));
         let stage = watch::Sender::new(Stage::Loading);
-        Self { stage, verdict, judged: AtomicBool::new(false) }
+        Self { stage, verdict, judged: AtomicBool::new(false), noticed: Mutex::new(noticed) }
     }
 
     pub fn reach(&self, stage: Stage) {
@@ -78,17 +85,39 @@ impl Progress {
     /// Writes a verdict down, unless it is the one that is there.
     pub fn judge(&self, scribe: &Scribe, name: &str, detail: &str) {
         self.judged.store(true, Ordering::Relaxed);
-        let detail: String = detail.chars().take(DETAIL_CHARS).collect();
-        let verdict = Verdict { name: name.to_owned(), detail: detail.clone() };
+        let verdict = sized(name, detail);
         let before = {
             let mut known = self.verdict.lock().unwrap_or_else(PoisonError::into_inner);
             known.replace(verdict.clone())
         };
         if before.as_ref() != Some(&verdict) {
-            let (call, verdict) = (String::new(), name.to_owned());
+            let (call, Verdict { name: verdict, detail }) = (String::new(), verdict);
             scribe.note_later(WidgetFact::Judged { call, verdict, detail, told: false });
         }
     }
+
+    /// What the model is to know of something that went wrong although the view works: each thing
+    /// once, and no more than so many.
+    pub fn notice(
+        &self,
+        (server, tool): (&str, &str),
+        name: &str,
+        detail: &str,
+    ) -> Option<WidgetFact> {
+        let found = sized(name, detail);
+        let mut noticed = self.noticed.lock().unwrap_or_else(PoisonError::into_inner);
+        if noticed.len() >= NOTICED || noticed.contains(&found) {
+            return None;
+        }
+        noticed.push(found.clone());
+        let Verdict { name: verdict, detail } = found;
+        let (call, server, tool) = (String::new(), server.to_owned(), tool.to_owned());
+        Some(WidgetFact::Noticed(Noticed { call, server, tool, verdict, detail }))
+    }
+}
+
+fn sized(name: &str, detail: &str) -> Verdict {
+    Verdict { name: name.to_owned(), detail: detail.chars().take(DETAIL_CHARS).collect() }
 }
 
 #[cfg(test)]
@@ -102,7 +131,7 @@ mod tests {
             (Some(Stage::Greeted), Some("no-initialized"), LISTENING),
             (Some(Stage::Ready), None, Duration::ZERO),
         ] {
-            let (progress, began) = (Progress::new(None), tokio::time::Instant::now());
+            let (progress, began) = (Progress::new(None, Vec::new()), tokio::time::Instant::now());
             if let Some(stage) = reached {
                 progress.reach(stage);
             }

@@ -75,12 +75,13 @@ impl View {
         let title = format!("{tool} ({server})");
         let surroundings = surroundings(app, &subject, &tool, around)?;
         let features = granted(app, session, &server, &page.wants.features);
-        let (call, verdict, memory) = match &subject {
+        let (call, progress, memory) = match &subject {
             Subject::Call(view) => {
                 let memory = view.memory.clone().map(|(_, memory)| memory);
-                (Some(view.request.id.clone()), view.verdict.clone(), memory)
+                let progress = Progress::new(view.verdict.clone(), view.noticed.clone());
+                (Some(view.request.id.clone()), progress, memory)
             }
-            Subject::Written { .. } => (None, None, None),
+            Subject::Written { .. } => (None, Progress::new(None, Vec::new()), None),
         };
         let host = &app.host;
         let id = host.ports.clock.id();
@@ -98,7 +99,7 @@ impl View {
             keepsake: Keepsake::new(host.ports.catalog.clone(), session, scribe.named()),
             scribe,
             mind: tokio::sync::Mutex::new(Mind::new(memory.clone())),
-            progress: Progress::new(verdict),
+            progress,
             warnings: warnings(&page.wants),
             wishes: Wishes::default(),
             begun: Instant::now(),
@@ -199,8 +200,15 @@ impl View {
             return Err(format!("verdict must be one of: {}", VERDICTS.join(", ")));
         }
         let house = &self.house;
-        if house.progress.is_ready() && name != "crashed" {
-            // It works all the same; whoever looks after it may want to know.
+        if !house.progress.is_ready() || name == "crashed" {
+            house.progress.judge(&house.scribe, name, detail);
+            return Ok(());
+        }
+        // It works all the same; the model, or at least whoever looks after it, may want to know.
+        let of = (house.server.as_str(), house.tool.as_str());
+        if let Some(noticed) = house.progress.notice(of, name, detail) {
+            house.scribe.note_later(noticed);
+        } else {
             let line = widgets::LogEntry {
                 level: widgets::LogLevel::Warning,
                 logger: None,
@@ -208,8 +216,6 @@ impl View {
                 data: Some(detail.into()),
             };
             widgets::Context::log(house.as_ref(), line);
-        } else {
-            house.progress.judge(&house.scribe, name, detail);
         }
         Ok(())
     }

@@ -33,6 +33,8 @@ pub enum WidgetFact {
     Answered(Answered),
     /// What a widget wants the model to know from now on, in place of what it wanted before.
     Remembered(Remembered),
+    /// Something went wrong in a widget that works all the same; the model is told.
+    Noticed(Noticed),
     /// What a widget wrote down for whoever looks after it.
     Logged { call: String, level: String, text: String },
 }
@@ -133,6 +135,29 @@ impl Remembered {
     }
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Noticed {
+    pub call: String,
+    pub server: String,
+    pub tool: String,
+    /// The name of what is wrong.
+    pub verdict: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+}
+
+impl Noticed {
+    /// As a model reads it: also an error is in the words of a stranger.
+    pub fn told(&self) -> String {
+        let Self { server, tool, verdict, detail, .. } = self;
+        let (tool, server, detail) = (quoted(tool), quoted(server), quoted(detail));
+        format!(
+            "[widget of {tool} from the server {server}; something went wrong in it, not the \
+             person's words] {verdict}: {detail}"
+        )
+    }
+}
+
 impl WidgetFact {
     /// The same, of this call.
     #[must_use]
@@ -143,6 +168,7 @@ impl WidgetFact {
             | Self::Asked { call, .. }
             | Self::Answered(Answered { call, .. })
             | Self::Remembered(Remembered { call, .. })
+            | Self::Noticed(Noticed { call, .. })
             | Self::Logged { call, .. } => name.clone_into(call),
         }
         self
@@ -156,6 +182,7 @@ impl WidgetFact {
             | Self::Asked { call, .. }
             | Self::Answered(Answered { call, .. })
             | Self::Remembered(Remembered { call, .. })
+            | Self::Noticed(Noticed { call, .. })
             | Self::Logged { call, .. } => call,
         }
     }

@@ -33,7 +33,7 @@ impl Pages {
 
     pub async fn keep(
         &self,
-        session: SessionId,
+        (session, call): (SessionId, &str),
         server: &str,
         page: &WidgetPage,
     ) -> Result<Kept, StoreError> {
@@ -46,7 +46,14 @@ impl Pages {
         }
         let newest = format!("newest/{server}/{}", page.uri);
         let before: Option<String> = self.catalog.load(Shelf::Widgets, &newest).await?;
-        let changed = before.as_ref().is_some_and(|before| *before != digest);
+        // The page of one call may be kept by the call and by whoever shows it: both tell the same.
+        let changer = format!("changer/{server}/{}", page.uri);
+        let mine = format!("{session}/{call}");
+        let other = before.as_ref().is_some_and(|before| *before != digest);
+        if other {
+            self.catalog.save(Shelf::Widgets, &changer, &mine).await?;
+        }
+        let changed = other || self.catalog.load(Shelf::Widgets, &changer).await? == Some(mine);
         if before.as_ref() != Some(&digest) {
             self.catalog.save(Shelf::Widgets, &newest, &digest).await?;
         }

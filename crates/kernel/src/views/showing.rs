@@ -73,7 +73,7 @@ async fn fetch(
         Ok(page) => page,
         Err(missing) => return Some(missing),
     };
-    match pages.keep(session.id(), &server, &page).await {
+    match pages.keep((session.id(), &call), &server, &page).await {
         Ok(kept) => {
             let (uri, changed) = (page.uri, kept.changed);
             let shown = Shown { call, server, tool, uri, page: kept.digest, changed };

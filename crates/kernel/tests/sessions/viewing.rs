@@ -109,7 +109,7 @@ fn page(html: &str) -> WidgetPage {
 
 async fn keep(host: &Host, session: SessionId, html: &str) -> String {
     let pages = Pages::new(host.ports.catalog.clone());
-    pages.keep(session, "maps", &page(html)).await.unwrap().digest
+    pages.keep((session, "c1"), "maps", &page(html)).await.unwrap().digest
 }
 
 async fn kept(host: &Host, digests: &[&String]) -> Vec<bool> {

@@ -57,15 +57,18 @@ impl StreamableHttpClient for Web {
         }
         let response = request.json(&message).send().await.map_err(Fault::Client)?;
         check_access(&response)?;
-        match response.status() {
-            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => {
-                return Ok(StreamableHttpPostResponse::Accepted);
-            }
-            StatusCode::NOT_FOUND if session.is_some() => return Err(Fault::SessionExpired),
-            _ => (),
-        }
         let waits = matches!(message, JsonRpcMessage::Request(_));
-        self.read(response, waits).await
+        match response.status() {
+            // Whoever asked would wait for an answer that nobody owes them any more.
+            status @ (StatusCode::ACCEPTED | StatusCode::NO_CONTENT) if waits => {
+                Err(strange(format!("HTTP {status}, and no answer")))
+            }
+            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => {
+                Ok(StreamableHttpPostResponse::Accepted)
+            }
+            StatusCode::NOT_FOUND if session.is_some() => Err(Fault::SessionExpired),
+            _ => self.read(response, waits).await,
+        }
     }
 
     async fn delete_session(

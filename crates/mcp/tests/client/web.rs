@@ -103,6 +103,20 @@ async fn an_answer_without_end_is_cut_off() {
     home.servers.close().await;
 }
 
+#[tokio::test]
+async fn a_call_that_is_taken_and_never_answered_fails_at_once() {
+    let web = Web::start(&[]);
+    let home = home(&web).await;
+    home.until_ready("web").await;
+    for (tool, status) in [("accepted", "202 Accepted"), ("emptied", "204 No Content")] {
+        let lost = home.call(tool, json!({})).await.unwrap_err();
+        assert!(lost.contains(&format!("HTTP {status}, and no answer")), "{lost}");
+        home.until_ready("web").await;
+        assert_eq!(home.text("who", json!({})).await, "refreshed 0, registered 0");
+    }
+    home.servers.close().await;
+}
+
 async fn sign_in_url(home: &Home) -> String {
     let away = |home: &Home| matches!(home.info("web").standing, Standing::NeedsSignIn { .. });
     home.until("it needs a sign-in", away).await;

@@ -37,7 +37,7 @@ const answer = {
     resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { tools: {} },
     serverInfo: { name: "web", version: "1" }, ttlMs: 0, cacheScope: "private",
   }),
-  "tools/list": () => ({ resultType: "complete", tools: [tool("greet"), tool("who"), tool("meta"), tool("revoke"), tool("write"), tool("rule"), tool("endless"), tool("events")], ttlMs: 0, cacheScope: "private" }),
+  "tools/list": () => ({ resultType: "complete", tools: [tool("greet"), tool("who"), tool("meta"), tool("revoke"), tool("write"), tool("rule"), tool("endless"), tool("events"), tool("accepted"), tool("emptied")], ttlMs: 0, cacheScope: "private" }),
   "tools/call": ({ name, inputResponses, requestState, _meta }, scope) => {
     if (name === "write") return text(`written with ${scope}`);
     if (name === "meta") return text(JSON.stringify(_meta));
@@ -112,6 +112,9 @@ const server = createServer(async (request, response) => {
     response.on("drain", more);
     return more();
   }
+  // As if nobody waited for an answer.
+  if (params?.name === "accepted") return response.writeHead(202).end();
+  if (params?.name === "emptied") return response.writeHead(204).end();
   if (id === undefined) return response.writeHead(202).end();
   if (!answer[method]) return json(response, 200, { jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } });
   json(response, 200, { jsonrpc: "2.0", id, result: answer[method](params ?? {}, scope) });
