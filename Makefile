@@ -17,7 +17,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: run build debug diary page peers agents mcp-begins test test-live live keyring display test-rust test-page test-browser test-mcp test-mcp-sdk test-mcp-python \
+.PHONY: run build debug page peers agents mcp-begins test test-live live keyring display test-rust test-page test-browser test-mcp test-mcp-sdk test-mcp-python \
 	test-mcp-conformance test-mcp-client browser check lint deny bench references screenshots clean
 
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -39,12 +39,10 @@ run: build
 build: page
 	@cargo build --release --bin megaron
 
+# What the tests start, which the examples belong to: built together with them everything has the features that the tests in Rust
+# gave it, and nothing is compiled twice.
 debug: page
-	@cargo build --bin megaron
-
-# Long pasts for the browser tests.
-diary:
-	@cargo build --quiet -p megaron-store --example diary
+	@cargo build --workspace --bin megaron --example diary --example conformance --example client
 
 page: $(PAGE)
 
@@ -111,7 +109,7 @@ test-page: test-rust
 	@cd ui && npm run --silent check
 	@cd ui && NO_COLOR=1 npm test --silent 2>&1 | tee -a $(LOG)
 
-test-browser: test-page debug diary browser
+test-browser: test-page debug browser
 	@cd ui && NO_COLOR=1 NODE_OPTIONS=--test-reporter=spec CHROMIUM_BIN=$(CHROMIUM_BIN) MEGARON_BIN=$(DEBUG) npm run --silent e2e 2>&1 | tee -a $(LOG)
 
 MCP := $(TARGET)/mcp
@@ -151,12 +149,10 @@ test-mcp-python: mcp-begins
 	fi
 
 test-mcp-conformance: mcp-begins $(MCP)/node_modules/.installed
-	@cargo build -p megaron-mcp --example conformance
 	@CONFORMANCE_BIN=$(TARGET)/debug/examples/conformance MEGARON_BIN=$(DEBUG) SUITE=$(MCP)/node_modules NO_COLOR=1 \
 	    timeout 600 $(NEW_NODE) --test --test-reporter=spec $(OUTSIDE)/conformance.test.mjs 2>&1 | tee -a $(LOG)
 
-test-mcp-client: $(MCP)/node_modules/.installed
-	@cargo build -p megaron-mcp --example client
+test-mcp-client: debug $(MCP)/node_modules/.installed
 	@CLIENT_BIN=$(TARGET)/debug/examples/client SUITE=$(MCP)/node_modules NO_COLOR=1 \
 	    timeout 600 $(NEW_NODE) --test --test-reporter=spec $(OUTSIDE)/client.test.mjs 2>&1 | tee -a $(LOG)
 
@@ -174,7 +170,7 @@ live: $(LIVE)/.installed
 test-live: live
 	@coproc server { $(LIVE)/bin/python crates/models/tests/live/serve.py 2> $(LIVE)/server.log; }; \
 	read -r -t 60 url <&$${server[0]} || { cat $(LIVE)/server.log; exit 1; }; \
-	MEGARON_LIVE_URL=$$url cargo test -p megaron-models --test live -- --ignored && \
+	MEGARON_LIVE_URL=$$url cargo test --workspace --test live -- --ignored && \
 	echo "three languages spoken with a real model"
 
 # Not part of `make test`: on a desktop it might take the place of the keyring in use.

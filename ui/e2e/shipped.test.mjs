@@ -60,6 +60,8 @@ test('each opens in a window, and nothing in it shuts anybody out', async () => 
 test('what is written in a sheet by hand is there again after a reload and a restart', async () => {
   await guest.ask('Hello');
   await call('app_open', { appId: 'sheet' });
+  // The grid is there before anybody hears what is typed into it; its cells are not.
+  await cell('A1').waitFor();
   await content('Sheet').getByRole('grid').focus();
   await guest.page.keyboard.type('100\n=A1*2\n');
   await shows('A2', '200');
