@@ -11,12 +11,12 @@ use std::{
 
 use anyhow::Context as _;
 use desktop::{Local, Settings};
-use kernel::desktop::{Action, Button, Desktop as _, DesktopError, Format, Outcome, Point, Shot};
+use kernel::desktop::{Action, Button, Desktop as _, Format, Outcome, Point, Shot};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use x11rb::{
     connection::Connection as _,
     protocol::{
-        shm::ConnectionExt as _,
+        shm::{ConnectionExt as _, Seg},
         xproto::{ConnectionExt as _, CreateWindowAux, InputFocus, Window, WindowClass},
     },
     rust_connection::RustConnection,
@@ -26,7 +26,8 @@ pub use self::peers::{XCAP, xcap};
 use crate::table::Row;
 
 const SIZE: (u16, u16) = (1920, 1080);
-const ROUNDS: usize = 500;
+/// Alternately, so that what else the machine does meets both alike.
+const TURNS: usize = 40;
 const LOOKS: usize = 30;
 /// The most that go into one batch.
 const BATCH: usize = 24;
@@ -45,45 +46,54 @@ async fn compare() -> anyhow::Result<Vec<Row>> {
     let floor = Floor::open(&stage.display)?;
     let local =
         Local::new(Settings { display: Some(stage.display.clone()), ..Settings::default() });
-    let trip = floor.round_trip()?;
-    let moved = seconds(ROUNDS, &local, |nth| Action::MouseMove { to: place(nth), duration: 0.0 });
-    let moved = moved.await? * 1e6;
+    let act = async |action: Action| {
+        let outcome = local.act(action.into()).await?;
+        let good = matches!(outcome, Outcome::Done(_) | Outcome::Picture(_) | Outcome::Batch(_));
+        anyhow::ensure!(good, "{outcome:?}");
+        Ok(())
+    };
+    let to = |nth| Action::MouseMove { to: place(nth), duration: 0.0 };
+    let click = || Action::MouseClick { button: Button::Left };
     let batch = |nth: usize| {
-        let moves = (0..BATCH).map(|step| place(nth * BATCH + step));
-        let actions = moves.map(|to| Action::MouseMove { to, duration: 0.0 }).collect();
+        let actions = (0..BATCH).map(|step| to(nth * BATCH + step)).collect();
         Action::Batch { actions, stop_on_error: true }
     };
-    let batched =
-        seconds(ROUNDS / BATCH, &local, batch).await? * 1e6 / f64::from(u32::try_from(BATCH)?);
-    let clicked = seconds(ROUNDS, &local, |_| Action::MouseClick { button: Button::Left });
-    let clicked = clicked.await? * 1e6;
+    let trip = || floor.round_trip();
+    let moved = alternately(25, trip, async |nth| act(to(nth)).await).await?;
+    let clicked = alternately(25, trip, async |_| act(click()).await).await?;
+    let trips = || (0..BATCH).try_for_each(|_| trip());
+    let batched = alternately(1, trips, async |nth| act(batch(nth)).await).await?;
+    let of = f64::from(u32::try_from(BATCH)?);
+    let batched = Pair { ours: batched.ours / of, least: batched.least / of };
+    let segment = floor.share()?;
+    let look = || floor.look(segment);
+    let captured = alternately(5, look, async |_| Ok(local.capture().await?)).await?;
     let text = TEXT.repeat(10);
-    let typed = seconds(STARTS, &local, |_| Action::KeyboardInput { text: text.clone() });
-    let typed = typed.await? * 1e6 / f64::from(u32::try_from(text.len())?);
-    let raw = floor.look()? * 1e3;
-    let captured = timed(|| local.capture()).await? * 1e3;
-    let looked = timed(|| local.glance(false)).await? * 1e3;
-    let whole = |format| Shot { max_edge: u32::MAX, cursor: false, format, ..Shot::default() };
-    let fast = seconds(LOOKS, &local, |_| Action::Screenshot(whole(Format::Png))).await? * 1e3;
-    let small = seconds(LOOKS, &local, |_| Action::Screenshot(Shot::default())).await? * 1e3;
+    let typed = median(STARTS, async |_| act(Action::KeyboardInput { text: text.clone() }).await);
+    let typed = typed.await? / f64::from(u32::try_from(text.len())?);
+    let looked = median(LOOKS, async |_| Ok(drop(local.glance(false).await?))).await?;
+    let whole = Shot { max_edge: u32::MAX, cursor: false, format: Format::Png, ..Shot::default() };
+    let fast = median(LOOKS, async |_| act(Action::Screenshot(whole.clone())).await).await?;
+    let small = median(LOOKS, async |_| act(Action::Screenshot(Shot::default())).await).await?;
 
+    let micro = |what, pair: &Pair, times: f64| {
+        Row::new(what, pair.ours * 1e6, "µs")
+            .at_most(times * pair.least * 1e6)
+            .beside("one round trip", pair.least * 1e6)
+    };
+    let milli = |what, seconds: f64| Row::new(what, seconds * 1e3, "ms");
     let mut rows = vec![
-        Row::new("a move that is seen to be done, median", moved, "µs")
-            .at_most(1.5 * trip)
-            .beside("one round trip", trip),
-        Row::new("a move that is seen to be done, one of 24 in a batch, median", batched, "µs")
-            .at_most(1.5 * trip)
-            .beside("one round trip", trip),
-        Row::new("a click that is seen to be done, median", clicked, "µs")
-            .at_most(1.8 * trip)
-            .beside("one round trip", trip),
-        Row::new("a typed character", typed, "µs").beside("one round trip", trip),
-        Row::new("the screen taken, median", captured, "ms")
-            .at_most(1.5 * raw)
-            .beside("shared memory alone", raw),
-        Row::new("the screen taken and read, median", looked, "ms").beside("taking it", captured),
-        Row::new("the screen as PNG, median", fast, "ms").beside("reading it", looked),
-        Row::new("the screen as a model sees it, median", small, "ms").beside("reading it", looked),
+        micro("a move that is seen to be done, median", &moved, 1.5),
+        micro("a move that is seen to be done, one of 24 in a batch, median", &batched, 1.5),
+        micro("a click that is seen to be done, median", &clicked, 1.8),
+        Row::new("a typed character", typed * 1e6, "µs")
+            .beside("one round trip", moved.least * 1e6),
+        milli("the screen taken, median", captured.ours)
+            .at_most(1.5 * captured.least * 1e3)
+            .beside("shared memory alone", captured.least * 1e3),
+        milli("the screen taken and read, median", looked).beside("taking it", captured.ours * 1e3),
+        milli("the screen as PNG, median", fast).beside("reading it", looked * 1e3),
+        milli("the screen as a model sees it, median", small).beside("reading it", looked * 1e3),
     ];
     peers::compare(&stage, &mut rows);
     Ok(rows)
@@ -94,41 +104,44 @@ fn place(nth: usize) -> Point {
     Point { x: 300 + step, y: 200 + step }
 }
 
-/// The median, in seconds.
-async fn seconds(
+/// Medians, in seconds.
+struct Pair {
+    ours: f64,
+    least: f64,
+}
+
+/// So many of each in a turn.
+async fn alternately(
+    each: usize,
+    least: impl Fn() -> anyhow::Result<()>,
+    ours: impl AsyncFn(usize) -> anyhow::Result<()>,
+) -> anyhow::Result<Pair> {
+    let (mut done, mut floor) = (Vec::new(), Vec::new());
+    for turn in 0..TURNS {
+        for _ in 0..each {
+            let begun = Instant::now();
+            least()?;
+            floor.push(begun.elapsed());
+        }
+        for nth in 0..each {
+            let begun = Instant::now();
+            ours(turn * each + nth).await?;
+            done.push(begun.elapsed());
+        }
+    }
+    // What came first warmed everything up.
+    Ok(Pair { ours: middle(&mut done[each..]), least: middle(&mut floor[each..]) })
+}
+
+/// In seconds.
+async fn median(
     rounds: usize,
-    local: &Local,
-    action: impl Fn(usize) -> Action,
+    work: impl AsyncFn(usize) -> anyhow::Result<()>,
 ) -> anyhow::Result<f64> {
-    let mut took = Vec::with_capacity(rounds);
-    for nth in 0..rounds {
-        let action = action(nth);
-        let begun = Instant::now();
-        let outcome = local.act(action.into()).await?;
-        took.push(begun.elapsed());
-        anyhow::ensure!(
-            matches!(outcome, Outcome::Done(_) | Outcome::Picture(_) | Outcome::Batch(_)),
-            "{outcome:?}"
-        );
-    }
-    Ok(median(&mut took))
+    Ok(alternately(rounds.div_ceil(TURNS), || Ok(()), work).await?.ours)
 }
 
-/// The median of many looks, in seconds.
-async fn timed<T, F>(look: impl Fn() -> F) -> anyhow::Result<f64>
-where
-    F: Future<Output = Result<T, DesktopError>>,
-{
-    let mut took = Vec::with_capacity(LOOKS);
-    for _ in 0..LOOKS {
-        let begun = Instant::now();
-        look().await?;
-        took.push(begun.elapsed());
-    }
-    Ok(median(&mut took))
-}
-
-fn median(took: &mut [Duration]) -> f64 {
+fn middle(took: &mut [Duration]) -> f64 {
     took.sort_unstable();
     took[took.len() / 2].as_secs_f64()
 }
@@ -154,33 +167,25 @@ impl Floor {
         Ok(Self { conn, root })
     }
 
-    /// In microseconds, the median.
-    fn round_trip(&self) -> anyhow::Result<f64> {
-        let mut took = Vec::with_capacity(ROUNDS);
-        for _ in 0..ROUNDS {
-            let begun = Instant::now();
-            self.conn.query_pointer(self.root)?.reply()?;
-            took.push(begun.elapsed());
-        }
-        Ok(median(&mut took) * 1e6)
+    fn round_trip(&self) -> anyhow::Result<()> {
+        self.conn.query_pointer(self.root)?.reply()?;
+        Ok(())
     }
 
-    /// All pixels through shared memory, in seconds, the median.
-    fn look(&self) -> anyhow::Result<f64> {
-        let (w, h) = SIZE;
-        let size = u64::from(w) * u64::from(h) * 4;
+    /// Memory that all pixels fit in, which the display knows too.
+    fn share(&self) -> anyhow::Result<Seg> {
         let memory = memfd_create("floor", MemfdFlags::CLOEXEC)?;
-        ftruncate(&memory, size)?;
+        ftruncate(&memory, u64::from(SIZE.0) * u64::from(SIZE.1) * 4)?;
         let segment = self.conn.generate_id()?;
         let lent = memory.as_fd().try_clone_to_owned()?;
         self.conn.shm_attach_fd(segment, lent, false)?.check()?;
-        let mut took = Vec::with_capacity(LOOKS);
-        for _ in 0..LOOKS {
-            let begun = Instant::now();
-            self.conn.shm_get_image(self.root, 0, 0, w, h, !0, 2, segment, 0)?.reply()?;
-            took.push(begun.elapsed());
-        }
-        Ok(median(&mut took))
+        Ok(segment)
+    }
+
+    fn look(&self, segment: Seg) -> anyhow::Result<()> {
+        let (w, h) = SIZE;
+        self.conn.shm_get_image(self.root, 0, 0, w, h, !0, 2, segment, 0)?.reply()?;
+        Ok(())
     }
 }
 

@@ -6,9 +6,9 @@ use std::{
     time::Instant,
 };
 
-use enigo::Mouse as _;
+use enigo::{Keyboard as _, Mouse as _};
 
-use super::{ROUNDS, STARTS, Stage, median};
+use super::{STARTS, Stage, TEXT, middle};
 use crate::table::Row;
 
 /// The first argument of this program when it shall only take pictures, on the display of its environment.
@@ -31,18 +31,21 @@ pub fn compare(stage: &Stage, rows: &mut [Row]) {
         ..enigo::Settings::default()
     });
     let mut enigo = enigo.ok();
-    let mut enigo = |work: fn(&mut enigo::Enigo, i32) -> enigo::InputResult<()>| {
+    let mut enigo = |rounds, work: fn(&mut enigo::Enigo, i32) -> enigo::InputResult<()>| {
         let enigo = enigo.as_mut()?;
-        let mut took = Vec::with_capacity(ROUNDS);
-        for nth in 0..500 {
+        let mut took = Vec::new();
+        for nth in 0..rounds {
             let begun = Instant::now();
             work(enigo, nth).ok()?;
             took.push(begun.elapsed());
         }
-        Some(median(&mut took) * 1e6)
+        Some(middle(&mut took) * 1e6)
     };
-    let moved = enigo(|it, nth| it.move_mouse(300 + nth, 200 + nth, enigo::Coordinate::Abs));
-    let clicked = enigo(|it, _| it.button(enigo::Button::Left, enigo::Direction::Click));
+    let moved = enigo(500, |it, nth| it.move_mouse(300 + nth, 200 + nth, enigo::Coordinate::Abs));
+    let clicked = enigo(500, |it, _| it.button(enigo::Button::Left, enigo::Direction::Click));
+    let each = |text: f64| text / f64::from(u32::try_from(TEXT.len()).unwrap_or(u32::MAX));
+    let typed = enigo(10, |it, _| it.text(TEXT)).map(each);
+    let written = python(&format!("pyautogui.write('{TEXT}')")).map(each);
     let pictures = || {
         let own = env::current_exe().ok()?;
         stage.says(own.to_str()?, &[XCAP])
@@ -54,6 +57,9 @@ pub fn compare(stage: &Stage, rows: &mut [Row]) {
         (0, "PyAutoGUI", python("pyautogui.moveTo(300+i,200)")),
         (2, "xdotool, a process each", xdotool(&["click", "1"])),
         (2, "PyAutoGUI", python("pyautogui.click()")),
+        (3, "enigo without delays", typed),
+        (3, "xdotool, a process each", xdotool(&["type", TEXT]).map(each)),
+        (3, "PyAutoGUI", written),
         (4, "xcap, taken and read", pictures().map(|it| it * 1e3)),
         (6, "scrot, a process each", stage.runs("scrot", &["-o", "/dev/null"]).map(|it| it * 1e3)),
     ];
@@ -73,7 +79,7 @@ pub fn xcap() -> anyhow::Result<()> {
         monitor.capture_image()?;
         took.push(begun.elapsed());
     }
-    println!("{}", median(&mut took));
+    println!("{}", middle(&mut took));
     Ok(())
 }
 
@@ -85,8 +91,9 @@ pub fn xcap() -> anyhow::Result<()> {
 impl Stage {
     fn command(&self, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new(program);
-        command.args(args).env("DISPLAY", &self.display).stdin(Stdio::null());
-        command.stderr(Stdio::null());
+        // Some want a file of keys even where none is needed.
+        command.args(args).env("DISPLAY", &self.display).env("XAUTHORITY", "/dev/null");
+        command.stdin(Stdio::null()).stderr(Stdio::null());
         command
     }
 
@@ -99,12 +106,12 @@ impl Stage {
             took.push(begun.elapsed());
             status.success().then_some(())?;
         }
-        Some(median(&mut took))
+        Some(middle(&mut took))
     }
 
-    /// What it prints, if that is a number.
+    /// What it prints last, if that is a number.
     fn says(&self, program: &str, args: &[&str]) -> Option<f64> {
         let output = self.command(program, args).output().ok()?;
-        String::from_utf8(output.stdout).ok()?.trim().parse().ok()
+        String::from_utf8(output.stdout).ok()?.lines().last()?.trim().parse().ok()
     }
 }

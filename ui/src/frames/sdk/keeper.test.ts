@@ -62,6 +62,23 @@ describe('what an app is like', () => {
     expect(asked).toHaveLength(2);
   });
 
+  test('is written although it changed before it was known what is kept', async () => {
+    const { fetch, files, house } = server();
+    const { keeper, it, restore, timers } = tab(fetch, 'one');
+    let open = () => {};
+    house.gate = new Promise((resolve) => (open = resolve));
+    const opened = keeper.open(restore);
+    it.state = 'early';
+    keeper.soon();
+    await keeper.now();
+    expect(timers).toEqual([]);
+    open();
+    await opened;
+    timers.shift()!();
+    await vi.waitFor(() => expect(files.size).toBe(1));
+    expect(JSON.parse([...files.values()][0]!)).toEqual({ version: 1, instance: 'one', state: 'early' });
+  });
+
   test('is written again when it changed while it was being written', async () => {
     const { fetch, files, asked, house } = server();
     const { keeper, it, restore } = tab(fetch, 'one');

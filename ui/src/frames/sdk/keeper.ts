@@ -19,6 +19,8 @@ export class FileKeeper implements Keeper {
   private restore: Restore | undefined;
   private version = 0;
   private works = false;
+  /** Whether something changed before it was known what is kept. */
+  private early = false;
   private dirty = false;
   private waiting = false;
   private writing: Promise<void> | undefined;
@@ -39,6 +41,7 @@ export class FileKeeper implements Keeper {
     try {
       await this.read(restore);
       this.works = true;
+      if (this.early) this.soon();
     } catch (error) {
       this.failed(error);
     }
@@ -46,6 +49,7 @@ export class FileKeeper implements Keeper {
   }
 
   soon() {
+    this.early ||= !this.works;
     if (!this.works) return;
     this.dirty = true;
     if (this.waiting) return;
@@ -57,6 +61,7 @@ export class FileKeeper implements Keeper {
   }
 
   async now(): Promise<void> {
+    this.early ||= !this.works;
     if (!this.works) return;
     this.dirty = true;
     // What is being written may be older than what changed last.

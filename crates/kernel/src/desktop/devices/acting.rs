@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::{sync::broadcast, time::Instant};
 
-use super::{Action, Armed, Code, DesktopError, Devices, News, Noted, Order, Outcome};
+use super::{Action, Armed, Code, Desktop, DesktopError, Devices, News, Noted, Order, Outcome};
 use crate::{desktop::Leave, toolbox::Caller, update::SessionId};
 
 /// Who drives.
@@ -75,8 +75,12 @@ impl Devices {
         order.id = self.number();
         let (at, begun) = (self.clock.now(), Instant::now());
         let (command, action) = (order.id.clone(), order.action.clone());
-        let mut leave = None;
-        let result = self.attempt(&who, device, order, way, &mut leave).await;
+        let allowed = self.allow(&who, device, &order, way);
+        let leave = allowed.as_ref().ok().and_then(|(_, leave)| *leave);
+        let result = match allowed {
+            Ok((desktop, _)) => self.carry_out(&who, device, &*desktop, order, way).await,
+            Err(error) => Err(error),
+        };
         let mut told = result.clone();
         if action.is_secret()
             && let Ok(Outcome::Done(done)) = &mut told
@@ -102,27 +106,38 @@ impl Devices {
         (deed, result)
     }
 
-    async fn attempt(
+    /// The device, and the leave to use it; none where none is needed.
+    fn allow(
         &self,
         who: &Who,
         device: &str,
-        order: Order,
+        order: &Order,
         way: Way,
-        leave: &mut Option<Leave>,
-    ) -> Result<Outcome, DesktopError> {
+    ) -> Result<(Arc<dyn Desktop>, Option<Leave>), DesktopError> {
         order.action.check()?;
         if let Some(after) = &order.after {
             after.check()?;
         }
         let desktop = self.get(device).ok_or_else(DesktopError::no_client)?;
-        match way {
+        let leave = match way {
             Way::Hands => {
                 self.in_hands(device)?;
-                *leave = Some(Leave::Hands);
+                Some(Leave::Hands)
             }
-            Way::Leave if order.action == Action::ReleaseAll => (),
-            Way::Leave => *leave = Some(self.may(who, device, &order.action)?),
-        }
+            Way::Leave if order.action == Action::ReleaseAll => None,
+            Way::Leave => Some(self.may(who, device, &order.action)?),
+        };
+        Ok((desktop, leave))
+    }
+
+    async fn carry_out(
+        &self,
+        who: &Who,
+        device: &str,
+        desktop: &dyn Desktop,
+        order: Order,
+        way: Way,
+    ) -> Result<Outcome, DesktopError> {
         if order.action.is_input() {
             if way == Way::Leave {
                 if self.paused(device).is_some() {
