@@ -1,6 +1,7 @@
 //! What it takes to move, click, type and look on a display that nobody sees, beside the least that it could take.
 
 mod peers;
+mod stopping;
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -26,8 +27,7 @@ pub use self::peers::{XCAP, xcap};
 use crate::table::Row;
 
 const SIZE: (u16, u16) = (1920, 1080);
-/// Alternately, so that what else the machine does meets both alike.
-const TURNS: usize = 40;
+const ROUNDS: usize = 500;
 const LOOKS: usize = 30;
 /// The most that go into one batch.
 const BATCH: usize = 24;
@@ -59,15 +59,18 @@ async fn compare() -> anyhow::Result<Vec<Row>> {
         Action::Batch { actions, stop_on_error: true }
     };
     let trip = || floor.round_trip();
-    let moved = alternately(25, trip, async |nth| act(to(nth)).await).await?;
-    let clicked = alternately(25, trip, async |_| act(click()).await).await?;
+    let moved = alternately(ROUNDS, trip, async |nth| act(to(nth)).await).await?;
+    let clicked = alternately(ROUNDS, trip, async |_| act(click()).await).await?;
     let trips = || (0..BATCH).try_for_each(|_| trip());
-    let batched = alternately(1, trips, async |nth| act(batch(nth)).await).await?;
+    let batched = alternately(LOOKS, trips, async |nth| act(batch(nth)).await).await?;
     let of = f64::from(u32::try_from(BATCH)?);
     let batched = Pair { ours: batched.ours / of, least: batched.least / of };
     let segment = floor.share()?;
     let look = || floor.look(segment);
-    let captured = alternately(5, look, async |_| Ok(local.capture().await?)).await?;
+    let captured = alternately(LOOKS, look, async |_| Ok(local.capture().await?)).await?;
+    let smooth = stopping::glide(&local).await?;
+    let cancelled = stopping::cancel(&local).await?;
+    let taken = stopping::touch(&local, &floor).await?;
     let text = TEXT.repeat(10);
     let typed = median(STARTS, async |_| act(Action::KeyboardInput { text: text.clone() }).await);
     let typed = typed.await? / f64::from(u32::try_from(text.len())?);
@@ -86,6 +89,10 @@ async fn compare() -> anyhow::Result<Vec<Row>> {
         micro("a move that is seen to be done, median", &moved, 1.5),
         micro("a move that is seen to be done, one of 24 in a batch, median", &batched, 1.5),
         micro("a click that is seen to be done, median", &clicked, 1.8),
+        Row::new("a move that shall take a second", smooth.took * 1e3, "ms").at_most(1050.0),
+        Row::new("what it takes of a processor", smooth.busy * 1e3, "ms").at_most(20.0),
+        milli("from a cancel to a move that has stopped, the longest", cancelled).at_most(100.0),
+        milli("from a touch to a move that has stopped, the longest", taken).at_most(100.0),
         Row::new("a typed character", typed * 1e6, "µs")
             .beside("one round trip", moved.least * 1e6),
         milli("the screen taken, median", captured.ours)
@@ -110,27 +117,23 @@ struct Pair {
     least: f64,
 }
 
-/// So many of each in a turn.
+/// One of each in turn, so that what else the machine does meets both alike.
 async fn alternately(
-    each: usize,
+    rounds: usize,
     least: impl Fn() -> anyhow::Result<()>,
     ours: impl AsyncFn(usize) -> anyhow::Result<()>,
 ) -> anyhow::Result<Pair> {
     let (mut done, mut floor) = (Vec::new(), Vec::new());
-    for turn in 0..TURNS {
-        for _ in 0..each {
-            let begun = Instant::now();
-            least()?;
-            floor.push(begun.elapsed());
-        }
-        for nth in 0..each {
-            let begun = Instant::now();
-            ours(turn * each + nth).await?;
-            done.push(begun.elapsed());
-        }
+    for nth in 0..=rounds {
+        let begun = Instant::now();
+        least()?;
+        let between = Instant::now();
+        ours(nth).await?;
+        done.push(between.elapsed());
+        floor.push(between - begun);
     }
     // What came first warmed everything up.
-    Ok(Pair { ours: middle(&mut done[each..]), least: middle(&mut floor[each..]) })
+    Ok(Pair { ours: middle(&mut done[1..]), least: middle(&mut floor[1..]) })
 }
 
 /// In seconds.
@@ -138,7 +141,7 @@ async fn median(
     rounds: usize,
     work: impl AsyncFn(usize) -> anyhow::Result<()>,
 ) -> anyhow::Result<f64> {
-    Ok(alternately(rounds.div_ceil(TURNS), || Ok(()), work).await?.ours)
+    Ok(alternately(rounds, || Ok(()), work).await?.ours)
 }
 
 fn middle(took: &mut [Duration]) -> f64 {

@@ -175,6 +175,19 @@ describe('the desktop', () => {
       ),
     );
     await inspect(guest, 'desktop-agent-saw');
+
+    // Whoever is asked sees what would be touched.
+    const { sessionId: asking } = await ask('/api/sessions', { model: 'demo', mode: 'ask' });
+    await ask('/api/desktop/arm', { device: 'local', session: asking, seconds: 600, classes });
+    await ask(`/api/sessions/${asking}/messages`, { prompt: '/tool keyboard_input {"text":"exit\\n"}' });
+    await page.goto(`${server.url}/?session=${asking}`);
+    const target = page.getByRole('img', { name: 'What would be touched on the screen, as it looks now' });
+    await eventually(async () =>
+      assert.ok(await target.evaluate((/** @type {HTMLImageElement} */ image) => image.naturalWidth > 0)),
+    );
+    await inspect(guest, 'desktop-asks');
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await target.waitFor({ state: 'detached' });
     assert.deepEqual(guest.complaints, []);
     await context.close();
   });

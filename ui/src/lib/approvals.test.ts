@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asker, denial, lasting, left, outcome, plain, terms, type Lasting } from './approvals';
+import { asker, denial, lasting, left, outcome, plain, target, terms, type Lasting } from './approvals';
 
 const now = new Date(2026, 4, 5, 22, 30);
 const wish: Lasting = { reach: 'session', pattern: ' git * ', scope: 'always', length: 'endless' };
@@ -91,4 +91,20 @@ test('a grant tells its terms', () => {
   );
   const expiresAt = new Date(2026, 4, 5, 23, 5).toISOString();
   expect(terms({ ...grant, sessionId: 's', expiresAt }, 'Guests', now)).toBe('for the agent, in “Guests”, until 23:05');
+});
+
+test('what would be touched on a screen can be looked at, and nothing else', () => {
+  const about = (tool: string, args: unknown) => target({ tool, detail: { type: 'arguments', args } });
+  expect(about('computer', { device: 'my desk', type: 'mouse_click_at', arguments: { x: 5, y: 0 } })).toBe(
+    '/api/desktop/target?device=my+desk&x=5&y=0',
+  );
+  const path = [
+    [1, 2],
+    [3, 4],
+  ];
+  expect(about('computer', { device: 'local', arguments: { path } })).toBe('/api/desktop/target?device=local&x=1&y=2');
+  expect(about('keyboard_input', { device: 'local', arguments: { text: 'a\n' } })).toBe('/api/desktop/target?device=local');
+  expect(about('computer', {})).toBe(undefined);
+  expect(about('notes__computer', { device: 'local' })).toBe(undefined);
+  expect(target({ tool: 'computer', detail: { type: 'address', url: 'https://a.example' } })).toBe(undefined);
 });

@@ -1,6 +1,6 @@
 // What waits for the person, in words, and their answers, as the server wants them; pure.
 import { HERE } from './api';
-import type { Completed, Grant, Mode, Ruling } from './wire';
+import type { Approval, Completed, Grant, Mode, Ruling } from './wire';
 import { words } from './words';
 
 export type Reach = 'view' | 'session' | 'pattern' | 'always';
@@ -41,6 +41,16 @@ export function denial(reason: string): Ruling {
 /** The same text with marks that are not seen, or that turn others around, written out: what is allowed must be what is read. */
 export function plain(text: string): string {
   return text.replace(HIDDEN, (mark) => `\\u{${mark.codePointAt(0)!.toString(16)}}`);
+}
+
+/** Where a picture of what would be touched can be had, if something on a screen would. */
+export function target({ tool, detail }: Pick<Approval, 'tool' | 'detail'>): string | undefined {
+  if (!/^(computer|(mouse|keyboard)_[a-z_]+)$/.test(tool) || detail?.type !== 'arguments') return undefined;
+  const { device, arguments: given } = detail.args as { device?: string; arguments?: { x?: number; y?: number; path?: number[][] } };
+  if (!device) return undefined;
+  const [x, y] = given?.path?.[0] ?? [given?.x, given?.y];
+  const point = x === undefined || y === undefined ? {} : { x: String(x), y: String(y) };
+  return `/api/desktop/target?${new URLSearchParams({ device, ...point })}`;
 }
 
 /** Who asks, for somebody who need not know how callers are written. */

@@ -12,6 +12,7 @@ mod passes;
 mod remote;
 mod screen;
 mod state;
+mod target;
 #[cfg(test)]
 mod tests;
 mod trajectories;
@@ -42,6 +43,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(arming::hand_back))
         .routes(routes!(state::state))
         .routes(routes!(state::log))
+        .routes(routes!(target::target))
         .routes(routes!(trajectories::record))
         .routes(routes!(trajectories::list, trajectories::keep))
         .routes(routes!(trajectories::rename, trajectories::remove))

@@ -331,3 +331,37 @@ async fn how_desktops_stand_is_told_and_what_was_done_is_read_a_page_at_a_time()
     );
     assert_eq!(house.get("/api/desktop/log?session=nobody").await.0, 404);
 }
+
+#[tokio::test]
+async fn whoever_is_asked_sees_what_would_be_touched_as_it_looks_now() {
+    let studio = Studio::new().await;
+    studio.desktop.paint(SPOT, [255, 0, 0]);
+    let target = async |place: &str| {
+        let path = format!("/api/desktop/target?device=studio{place}");
+        studio.house.ask("GET", &path).send().await
+    };
+    let near = target("&x=600&y=330").await;
+    assert_eq!((near.status, near.header("content-type")), (200, Some("image/png")));
+    assert_eq!(near.header("cache-control"), Some("no-store"));
+    assert_eq!(size(&near.body), (260, 180));
+    studio.desktop.paint(SPOT, [0, 255, 0]);
+    assert_ne!(target("&x=600&y=330").await.body, near.body);
+    // Without a point it is the window that would get what is typed.
+    assert_eq!(size(&target("").await.body), (320, 180));
+
+    let outside = target("&x=1920&y=0").await;
+    assert_eq!(outside.json(), bad("(1920, 0) is not on the screen"));
+    assert_eq!(target("&x=left&y=0").await.status, 400);
+    let nobody = studio.house.ask_without_key("GET", "/api/desktop/target").send().await;
+    assert_eq!(nobody.status, 401);
+    let gone = studio.house.get("/api/desktop/target?device=gone").await;
+    assert_eq!(gone, (404, error("NOT_FOUND", "No device is named gone")));
+    studio.desktop.darken();
+    assert_eq!(target("").await.status, 503);
+}
+
+/// As a PNG tells it.
+fn size(png: &[u8]) -> (u32, u32) {
+    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    (number(16), number(20))
+}

@@ -27,6 +27,7 @@ export const approvals = {
   yourAnswer: 'Your answer',
   answer: 'Answer',
   noAnswer: 'Do not answer',
+  target: 'What would be touched on the screen, as it looks now',
   noWebPage: 'This is not the address of a web page, so it is not opened from here.',
   openInTab: 'Open in a new tab',
   isDone: 'It is done',
