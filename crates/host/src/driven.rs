@@ -105,8 +105,8 @@ async fn obey(args: DesktopArgs, data_dir: &Path) -> anyhow::Result<ExitCode> {
             link.close().await;
             Ok(ExitCode::SUCCESS)
         }
-        // Its cause is said in the same words.
-        Some(Err(error)) => Err(anyhow::Error::msg(error.to_string())),
+        // Its cause is said in the same words, and some of them may be the hub's.
+        Some(Err(error)) => Err(anyhow::Error::msg(plain(&error.to_string()))),
         Some(Ok(never)) => match never {},
     }
 }
@@ -114,11 +114,11 @@ async fn obey(args: DesktopArgs, data_dir: &Path) -> anyhow::Result<ExitCode> {
 fn tell(host: &str, clock: &dyn Clock, event: &Event) {
     match event {
         Event::Connected => eprintln!("connected to {host}"),
-        Event::Greeted { device, open } => {
+        Event::Greeted { device, needs_leave } => {
             if let Some(device) = device {
                 eprintln!("this device is called {} there", plain(device));
             }
-            if !open {
+            if *needs_leave {
                 eprintln!(
                     "this hub asks nobody, and gets nothing: --arm 15m lets it act for a while"
                 );

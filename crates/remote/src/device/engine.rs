@@ -120,8 +120,13 @@ impl Engine {
         self.greeted
     }
 
+    /// Whether whoever sits here would have to say first that this hub may do anything.
+    pub fn needs_leave(&self) -> bool {
+        !self.extended && self.leave.until.is_none()
+    }
+
     /// Whether a hub like this one may do anything here now.
-    pub fn is_open(&self) -> bool {
+    fn is_open(&self) -> bool {
         self.leave.holds(self.extended, self.clock.now())
     }
 

@@ -66,10 +66,11 @@ pub enum LinkError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     Connected,
-    /// The hub has answered, with a name for us if it has one; whether it may do anything.
+    /// The hub has answered, with a name for us if it has one; whether it may do nothing until
+    /// that is said here.
     Greeted {
         device: Option<String>,
-        open: bool,
+        needs_leave: bool,
     },
     /// Who may drive this machine, or who has it, is not as it was.
     Changed(Change),
@@ -91,7 +92,7 @@ pub struct Link {
 /// Why a connection is no more.
 enum Ended {
     Lost(String),
-    /// The hub does not want us, for this reason.
+    /// The hub does not want us, for this reason, which is its own words.
     Unwanted(String),
 }
 
@@ -216,7 +217,7 @@ impl Link {
             if !greeted && self.engine.is_greeted() {
                 greeted = true;
                 let device = self.engine.name().map(str::to_owned);
-                tell(Event::Greeted { device, open: self.engine.is_open() });
+                tell(Event::Greeted { device, needs_leave: self.engine.needs_leave() });
             }
         }
     }
@@ -268,7 +269,7 @@ async fn send(socket: &mut Socket, message: Message) -> Result<(), String> {
 
 fn farewell(frame: Option<CloseFrame>) -> Ended {
     let said = frame.filter(|frame| !frame.reason.is_empty());
-    match said.map(|frame| (frame.code, frame.reason.escape_debug().to_string())) {
+    match said.map(|frame| (frame.code, frame.reason.to_string())) {
         Some((CloseCode::Policy, reason)) => Ended::Unwanted(reason),
         Some((_, reason)) => Ended::Lost(format!("the hub closed the connection: {reason}")),
         None => Ended::Lost("the hub closed the connection".to_owned()),

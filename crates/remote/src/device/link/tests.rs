@@ -122,7 +122,7 @@ async fn the_first_frame_is_the_handshake_and_the_connection_comes_back_after_a_
     assert_eq!(guest.next().await, clicked);
     assert_eq!(desktop.done().len(), 1);
     let armed = Event::Changed(Change::Window(Window::Open { until: Some(house.until) }));
-    for expected in [Event::Connected, Event::Greeted { device: None, open: true }, armed] {
+    for expected in [Event::Connected, Event::Greeted { device: None, needs_leave: false }, armed] {
         assert_eq!(house.event().await, expected);
     }
     let lost = house.event().await;
