@@ -236,7 +236,8 @@ async fn a_frame_that_is_too_large_ends_the_connection_with_a_reason() {
     let house = House::new(FakeDesktop::default()).await;
     let mut guest = house.guest().await;
     guest.next().await;
-    let large = json!({ "type": "keyboard_input", "text": "x".repeat(FRAME_BYTES) });
+    // More than fits on the way: who is not heard out cannot say it all.
+    let large = json!({ "type": "keyboard_input", "text": "x".repeat(16 * FRAME_BYTES) });
     guest.0.send(Message::text(large.to_string())).await.unwrap();
     let Some(Ok(Message::Close(Some(close)))) = guest.0.next().await else {
         panic!("it left without a word");
