@@ -166,7 +166,7 @@ fn seed() -> Vec<(String, Value)> {
             refused("Invalid command format: expected ident at line 1 column 2"),
         ),
         (
-            "".to_owned(),
+            String::new(),
             refused("Invalid command format: EOF while parsing a value at line 1 column 0"),
         ),
     ]);

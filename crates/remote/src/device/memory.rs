@@ -49,7 +49,9 @@ fn outlined(reply: &Map<String, Value>, is_extended: bool) -> Map<String, Value>
         match value {
             Value::String(text) => shorten(text),
             Value::Array(results) => {
-                results.iter_mut().for_each(|result| outline_result(result, is_extended));
+                for result in results {
+                    outline_result(result, is_extended);
+                }
             }
             _ => (),
         }
@@ -61,12 +63,11 @@ fn outlined(reply: &Map<String, Value>, is_extended: bool) -> Map<String, Value>
 fn outline_result(result: &mut Value, is_extended: bool) {
     let Value::Object(fields) = result else { return };
     let kind = fields.get("type").and_then(Value::as_str);
-    *fields = match kind {
-        Some("success" | "error" | "mouse_position") => outlined(fields, is_extended),
-        _ => {
-            let gone = DesktopError::failed("It was answered before, and is not kept: look again");
-            written(&Err(gone), Envelope { extended: is_extended, ..Envelope::PLAIN })
-        }
+    *fields = if matches!(kind, Some("success" | "error" | "mouse_position")) {
+        outlined(fields, is_extended)
+    } else {
+        let gone = DesktopError::failed("It was answered before, and is not kept: look again");
+        written(&Err(gone), Envelope { extended: is_extended, ..Envelope::PLAIN })
     };
 }
 

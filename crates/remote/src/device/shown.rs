@@ -62,6 +62,6 @@ impl Shown {
 pub async fn changed<T>(what: &mut watch::Receiver<T>) {
     if what.changed().await.is_err() {
         // Who would tell is gone, and nothing changes any more.
-        future::pending().await
+        future::pending::<()>().await;
     }
 }

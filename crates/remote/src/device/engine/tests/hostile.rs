@@ -106,7 +106,7 @@ impl Chance {
             0 => Value::Null,
             1 => json!(self.below(2) == 0),
             2 => json!(self.below(3000)),
-            3 => json!(-1.5e9 + self.below(4_000_000_000) as f64),
+            3 => json!(*self.of(&[-1.5e9, -0.0, 0.25, 1.5, 299.5, 1e39, f64::MIN_POSITIVE])),
             4 => {
                 json!(*self.of(&["left", "ctrl+c", "down", "stable", "F13", "page_upp", "", "a b"]))
             }
