@@ -3,7 +3,8 @@
 use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use kernel::ports::Clock;
+use jiff::tz::TimeZone;
+use kernel::{desktop::Pause, ports::Clock};
 use serde_json::Value;
 
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
     clock::SystemClock,
     config, inbox, logs,
     stops::Stops,
-    wire::{self, Address, Engine, Event, Identity, Leave, Link},
+    wire::{self, Address, Change, Engine, Event, Identity, Leave, Link, Window},
 };
 
 /// The longest time that can be asked for.
@@ -94,9 +95,9 @@ async fn obey(args: DesktopArgs, data_dir: &Path) -> anyhow::Result<ExitCode> {
         eprintln!("take care: {caution}");
     }
     let engine = Engine::new(desktop, clock.clone(), leave);
-    let mut link = Link::new(address, identity, engine, clock);
+    let mut link = Link::new(address, identity, engine, clock.clone());
     let ended = tokio::select! {
-        ended = link.run(|event| tell(&host, &event)) => Some(ended),
+        ended = link.run(|event| tell(&host, clock.as_ref(), &event)) => Some(ended),
         () = stops.next() => None,
     };
     match ended {
@@ -104,29 +105,55 @@ async fn obey(args: DesktopArgs, data_dir: &Path) -> anyhow::Result<ExitCode> {
             link.close().await;
             Ok(ExitCode::SUCCESS)
         }
-        // Its cause is said in the same words.
-        Some(Err(error)) => Err(anyhow::Error::msg(error.to_string())),
+        // Its cause is said in the same words, and some of them may be the hub's.
+        Some(Err(error)) => Err(anyhow::Error::msg(plain(&error.to_string()))),
         Some(Ok(never)) => match never {},
     }
 }
 
-fn tell(host: &str, event: &Event) {
+fn tell(host: &str, clock: &dyn Clock, event: &Event) {
     match event {
         Event::Connected => eprintln!("connected to {host}"),
-        Event::Greeted { device, open } => {
+        Event::Greeted { device, needs_leave } => {
             if let Some(device) = device {
                 eprintln!("this device is called {} there", plain(device));
             }
-            if !open {
+            if *needs_leave {
                 eprintln!(
                     "this hub asks nobody, and gets nothing: --arm 15m lets it act for a while"
                 );
             }
         }
+        Event::Changed(change) => eprintln!("{}", changed(*change, &clock.zone())),
         Event::Lost { why, wait } => {
             eprintln!("{}; trying again in {:.1} s", plain(why), wait.as_secs_f64());
         }
     }
+}
+
+/// Who may drive this machine and who has it, for whoever sits in front of it.
+fn changed(change: Change, zone: &TimeZone) -> String {
+    let why = match change {
+        Change::Window(Window::Open { until: Some(until) }) => {
+            let until = until.to_zoned(zone.clone()).strftime("%H:%M:%S");
+            return format!("armed until {until}: this desktop may be used from there");
+        }
+        Change::Window(Window::Open { until: None }) => {
+            return "armed until the hub ends it: this desktop may be used from there".to_owned();
+        }
+        Change::Window(Window::Closed) => {
+            return "disarmed: nobody uses this desktop from there".to_owned();
+        }
+        Change::Window(Window::Over) => {
+            return "disarmed: the time that --arm gave is over".to_owned();
+        }
+        Change::HandedBack => return "handed back: the hub may go on".to_owned(),
+        Change::Paused(Pause::Human) => "by your hand",
+        Change::Paused(Pause::Corner) => "by the pointer in the corner",
+        Change::Paused(Pause::Panic) => "by ctrl+alt+escape",
+        Change::Paused(Pause::Owner) => "by the owner",
+    };
+    format!("paused {why}: nothing is done here until ctrl+alt+return hands it back")
 }
 
 /// `90`, `90s`, `15m`, `2h`.
@@ -166,6 +193,28 @@ mod tests {
         }
         for text in ["", "m", "0", "9h", "-5m", "1.5h", "15 m", "18446744073709551615h", "5d"] {
             assert!(window("--arm", text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_changes_is_told_in_one_line() {
+        let until = "2026-01-14T21:45:56Z".parse().ok();
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        for (change, words) in [
+            (Change::Window(Window::Open { until }), "armed until 23:45:56: "),
+            (Change::Window(Window::Open { until: None }), "armed until the hub ends it: "),
+            (Change::Window(Window::Closed), "disarmed: nobody "),
+            (Change::Window(Window::Over), "disarmed: the time that --arm gave is over"),
+            (Change::Paused(Pause::Human), "paused by your hand: "),
+            (Change::Paused(Pause::Corner), "paused by the pointer in the corner: "),
+            (Change::Paused(Pause::Panic), "paused by ctrl+alt+escape: "),
+            (Change::Paused(Pause::Owner), "paused by the owner: "),
+            (Change::HandedBack, "handed back: "),
+        ] {
+            let line = changed(change, &zone);
+            assert!(line.starts_with(words) && !line.contains('\n'), "{line}");
+            let is_paused = matches!(change, Change::Paused(_));
+            assert_eq!(line.contains("ctrl+alt+return hands it back"), is_paused, "{line}");
         }
     }
 

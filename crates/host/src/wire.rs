@@ -44,7 +44,7 @@ pub use tools::embed_media::player;
 pub use edge::{Keys, Metrics, PREFERENCES, Preferences, Tls, did_you_mean, near};
 pub use mcp::server::{Place, relay};
 pub use models::{Lineup, Problem};
-pub use remote::device::{Address, Engine, Event, Identity, Leave, Link};
+pub use remote::device::{Address, Change, Engine, Event, Identity, Leave, Link, Window};
 
 use cabinet::{APPLETS, APPS, other_applets};
 use lenders::servers;

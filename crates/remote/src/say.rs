@@ -1,11 +1,28 @@
 //! An order as it is written for a device.
 
-use kernel::desktop::{Action, After, Order, Shot};
+use kernel::desktop::{Action, After, DesktopError, Order, Shot};
 use serde_json::{Map, Value, json};
 
+/// The largest frame that a device takes; it leaves whoever sends a larger one.
+pub const FRAME_BYTES: usize = 1 << 20;
+
 /// Secrets included: this goes to the device and nowhere else. One that knows only the seed is told
-/// nothing that it would not understand.
-pub fn command(order: &Order, is_plain: bool) -> Map<String, Value> {
+/// nothing that it would not understand. What no device takes is not sent: texts grow on the wire by
+/// all that is escaped there.
+pub fn command(order: &Order, is_plain: bool) -> Result<Map<String, Value>, DesktopError> {
+    let frame = framed(order, is_plain);
+    let length = serde_json::to_string(&frame).map_or(usize::MAX, |frame| frame.len());
+    if length <= FRAME_BYTES {
+        return Ok(frame);
+    }
+    let text = format!(
+        "a device takes at most {FRAME_BYTES} bytes at once, and this makes {length} on the way: \
+         send less at a time"
+    );
+    Err(order.action.failed(DesktopError::bad(text)))
+}
+
+fn framed(order: &Order, is_plain: bool) -> Map<String, Value> {
     let mut frame = flat(&order.action);
     if is_plain && matches!(order.action, Action::Screenshot(_)) {
         frame.retain(|name, _| name == "type");
@@ -42,13 +59,13 @@ fn picture(shot: &Shot) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use kernel::desktop::{Method, Point};
+    use kernel::desktop::{Code, LONGEST_CLIPBOARD, Method, Point};
 
     use super::*;
     use crate::command::{Request, parse};
 
     fn written(order: &Order) -> Value {
-        Value::Object(command(order, false))
+        Value::Object(command(order, false).unwrap())
     }
 
     #[test]
@@ -63,7 +80,7 @@ mod tests {
     #[test]
     fn a_plain_device_is_asked_for_a_picture_in_one_word() {
         let order = Order::from(Action::Screenshot(Shot::default()));
-        let plain = Value::Object(command(&order, true));
+        let plain = Value::Object(command(&order, true).unwrap());
         assert_eq!(plain, json!({ "type": "screenshot" }));
     }
 
@@ -79,6 +96,27 @@ mod tests {
         assert_eq!(alone["text"], "swordfish");
         let batch = Action::Batch { actions: vec![secret("swordfish")], stop_on_error: true };
         assert_eq!(written(&batch.into())["actions"][0]["text"], "swordfish");
+    }
+
+    #[test]
+    fn the_longest_text_for_the_clipboard_fits_unless_too_much_of_it_is_escaped() {
+        let filled = |letter: &str| {
+            let text = letter.repeat(LONGEST_CLIPBOARD / letter.len());
+            Order { id: "cmd_0_1768427191716".to_owned(), ..Action::ClipboardSet { text }.into() }
+        };
+        for letter in ["x", "漢", "🙂"] {
+            let order = filled(letter);
+            let frame = written(&order).to_string();
+            assert!(frame.len() <= FRAME_BYTES, "{letter}: {}", frame.len());
+            assert_eq!(parse(&frame).result, Ok(Request::Do(Box::new(order))));
+        }
+        for letter in ["\n", "\u{1}"] {
+            let order = filled(letter);
+            order.action.check().unwrap();
+            let error = command(&order, false).unwrap_err();
+            assert_eq!(error.code, Code::BadRequest);
+            assert!(error.text.contains("send less at a time"), "{error}");
+        }
     }
 
     #[test]

@@ -127,7 +127,7 @@ impl Remote {
     async fn ask(&self, order: &Order) -> Result<Outcome, DesktopError> {
         let id = if order.id.is_empty() { self.devices.number() } else { order.id.clone() };
         let order = Order { id: id.clone(), ..order.clone() };
-        let frame = say::command(&order, !self.hello.is_extended);
+        let frame = say::command(&order, !self.hello.is_extended)?;
         let reply = self.exchange(id, frame, patience(&order.action)).await?;
         reply::read(&order.action, &reply)
     }

@@ -52,9 +52,10 @@ On the machine of the server, make a key; on the machine that is to be driven, u
   megaron desktop --connect wss://hub.example/connect --token mgd_...
 
 Nothing is driven until a person arms the device at the hub. A hub that knows no arming gets
-nothing unless --arm says for how long. Ctrl-C ends it, and lets go of every key and button.
+nothing unless --arm says for how long. Each change of that is a line here, and so is who took
+over. Ctrl-C ends it, and lets go of every key and button.
 The key is best given as MEGARON_TOKEN, where other users of this machine do not see it.
 
 Exit codes:
   0    ended by Ctrl-C or SIGTERM
-  1    the hub refused the key, or there is no desktop here";
+  1    the hub refused the key or the name, or there is no desktop here";

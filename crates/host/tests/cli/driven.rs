@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use crate::home::{Home, Process, Ran, Server};
 
 /// A display that nobody sees.
-struct Display {
+pub struct Display {
     server: Child,
-    name: String,
+    pub name: String,
 }
 
 impl Display {
-    fn open() -> Self {
+    pub fn open() -> Self {
         let mut server = Command::new("Xvfb")
             .args(["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp", "-noreset"])
             .stdin(Stdio::null())
@@ -119,6 +119,58 @@ fn a_device_and_its_hub_survive_the_death_of_the_other() {
 }
 
 #[test]
+fn whoever_sits_at_a_device_reads_who_may_drive_it_and_who_has_it() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let key = home.run(&["key"]).out.trim().to_owned();
+    let token = home.run(&["desktop", "add", "studio"]).out.trim().to_owned();
+    let house = House { home, display: Display::open(), key };
+    let mut device = house.connected(&server, &token);
+    house.arm(&server);
+    device.remark("armed until the hub ends it");
+    let hold = json!({ "type": "hold_key", "keys": "shift", "duration": 60 });
+    let look = json!({ "type": "get_mouse_position" });
+    std::thread::scope(|scope| {
+        let held = scope.spawn(|| house.post(&server, "/api/command", hold));
+        while house.post(&server, "/api/command", look.clone()).1["moving"] != true {}
+        // To the device, what another program does with the pointer is a hand on the mouse.
+        let (other, theirs) = served_at(&house.display, &["--desktop-arm", "15m"]);
+        let key = other.run(&["key"]).out.trim().to_owned();
+        let corner = json!({ "type": "mouse_move", "x": 0, "y": 0, "duration": 0 });
+        let moved = theirs.ask("POST", "/api/command", &key, Some(&corner));
+        assert_eq!(moved.1["message"], "Moved mouse to (0, 0)", "{moved:?}");
+        assert_eq!(held.join().unwrap().1["error"], "Stopped by user");
+    });
+    let line = device.remark("paused by the pointer in the corner: ");
+    assert!(line.ends_with("until ctrl+alt+return hands it back"), "{line}");
+    for (path, words) in [("hand_back", "handed back: "), ("disarm", "disarmed: ")] {
+        let path = format!("/api/desktop/{path}");
+        let answer = house.post(&server, &path, json!({ "device": "studio" }));
+        assert_eq!(answer.0, 200, "{answer:?}");
+        device.remark(words);
+    }
+    device.signal(Signal::TERM);
+    assert_eq!(device.wait().code, Some(0));
+}
+
+#[test]
+fn a_name_that_cannot_be_had_ends_it_with_the_reason() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let key = home.run(&["key"]).out.trim().to_owned();
+    let house = House { home, display: Display::open(), key };
+    let mut device = house.device(&server, &house.key);
+    let ran = Ran::of(device.args(["--name", "local"]).output().unwrap());
+    let why = format!(
+        "{} does not want this device: that is the name of the hub's own machine",
+        server.addr
+    );
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.err.ends_with(&format!("megaron: {why}\n")), "{ran:?}");
+    assert!(ran.err.contains(&format!("{why}; trying again in ")), "{ran:?}");
+}
+
+#[test]
 fn a_command_that_was_under_way_when_its_hub_died_is_said_to_be_interrupted_and_not_repeated() {
     let home = Home::new();
     let server = home.serve(&[]);
@@ -198,16 +250,21 @@ fn what_cannot_be_driven_or_reached_is_said_in_one_line() {
 
 /// The server on a machine with a display, which may be driven in every way.
 fn at_a_display(arguments: &[&str]) -> (House, Server) {
-    let (home, display) = (Home::new(), Display::open());
+    let display = Display::open();
+    let (home, server) = served_at(&display, arguments);
+    let key = home.run(&["key"]).out.trim().to_owned();
+    (House { home, display, key }, server)
+}
+
+fn served_at(display: &Display, arguments: &[&str]) -> (Home, Server) {
+    let home = Home::new();
     let config = "[shell]\nsandbox = \"never\"\n\n[desktop]\ndeny = [\"Vault*\"]\n";
     std::fs::DirBuilder::new().mode(0o700).create(home.path("home")).unwrap();
     home.write_private("config.toml", config);
     let mut command = home.command(&["serve", "--no-open", "--listen", "127.0.0.1:0"]);
     command.args(arguments).env("DISPLAY", &display.name).stderr(Stdio::null());
     let server = Server::begin(command);
-    let key = home.run(&["key"]).out.trim().to_owned();
-    let house = House { home, display, key };
-    (house, server)
+    (home, server)
 }
 
 #[test]

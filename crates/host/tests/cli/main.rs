@@ -11,6 +11,7 @@ mod keyring;
 mod lenders;
 mod models;
 mod phone;
+mod played;
 mod provider;
 mod schedules;
 mod secrets;

@@ -7,8 +7,9 @@ use super::{
 
 /// The longest text that is typed at once, in characters.
 pub const LONGEST_TEXT: usize = 20_000;
-/// And the longest that is put on the clipboard, in bytes.
-pub const LONGEST_CLIPBOARD: usize = 1024 * 1024;
+/// And the longest that is put on the clipboard, in bytes: with all that is around it, it fits a
+/// frame of a mebibyte.
+pub const LONGEST_CLIPBOARD: usize = 1_000_000;
 pub const MOST_ACTIONS: usize = 24;
 pub const MOST_REPEATS: u32 = 100;
 /// Of one turn of the wheel.

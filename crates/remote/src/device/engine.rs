@@ -17,7 +17,12 @@ use kernel::{
 use serde_json::{Map, Value};
 use tokio::{sync::watch, time::Instant};
 
-use super::{leave::Leave, memory::Memory, pace::Pace};
+use super::{
+    leave::Leave,
+    memory::Memory,
+    pace::Pace,
+    shown::{self, Window},
+};
 use crate::{
     command::{Parsed, Request, parse},
     hello,
@@ -40,6 +45,8 @@ pub struct Engine {
     greeted: bool,
     /// Whether the hub says that somebody may drive us.
     armed: bool,
+    /// What whoever sits in front of us is shown of that.
+    window: watch::Sender<Window>,
     /// What the hub calls us.
     name: Option<String>,
     waiting: VecDeque<Waiting>,
@@ -85,6 +92,7 @@ impl Engine {
             extended: false,
             greeted: false,
             armed: false,
+            window: watch::Sender::default(),
             name: None,
             waiting: VecDeque::new(),
             running: None,
@@ -112,15 +120,31 @@ impl Engine {
         self.greeted
     }
 
+    /// Whether whoever sits here would have to say first that this hub may do anything.
+    pub fn needs_leave(&self) -> bool {
+        !self.extended && self.leave.until.is_none()
+    }
+
     /// Whether a hub like this one may do anything here now.
-    pub fn is_open(&self) -> bool {
+    fn is_open(&self) -> bool {
         self.leave.holds(self.extended, self.clock.now())
+    }
+
+    /// Whether we may be driven, now and whenever that changes.
+    pub fn window(&self) -> watch::Receiver<Window> {
+        self.window.subscribe()
     }
 
     /// Whoever sits in front of us sees when we may be driven.
     fn indicate(&self) {
-        let may_be = self.armed || self.leave.until.is_some();
-        self.desktop.indicate(self.greeted && self.is_open() && may_be);
+        let until = self.leave.until;
+        let window = match (self.greeted, self.is_open()) {
+            (true, true) if self.armed || until.is_some() => Window::Open { until },
+            (true, false) if until.is_some() => Window::Over,
+            _ => Window::Closed,
+        };
+        self.desktop.indicate(matches!(window, Window::Open { .. }));
+        self.window.send_if_modified(|shown| std::mem::replace(shown, window) != window);
     }
 
     /// Takes in a frame, whatever it holds. Never waits.
@@ -137,6 +161,8 @@ impl Engine {
                 self.stood = None;
             }
             Ok(Request::Cancel { target }) => self.cancel(&asked, target.as_deref()),
+            // One that asks nobody would take from the person what they took.
+            Ok(Request::HandBack) if !self.extended => self.refuse(asked, not_yours()),
             Ok(Request::HandBack) => {
                 let desktop = self.desktop.clone();
                 let resumed =
@@ -147,8 +173,15 @@ impl Engine {
                 asked.is_input = order.action.is_input();
                 self.take(asked, order);
             }
-            Err(error) if asked.id.is_some() => self.answer(&asked, &Err(error)),
-            Err(error) => self.wait(Waiting::Ready(asked, Err(error))),
+            Err(error) => self.refuse(asked, error),
+        }
+    }
+
+    /// At once if its sender can tell what is answered, else in its turn.
+    fn refuse(&mut self, asked: Asked, error: DesktopError) {
+        match asked.id {
+            Some(_) => self.answer(&asked, &Err(error)),
+            None => self.wait(Waiting::Ready(asked, Err(error))),
         }
     }
 
@@ -163,10 +196,7 @@ impl Engine {
             }
         }
         if let Err(error) = self.leave.check(&order.action, self.extended, self.clock.now()) {
-            return match asked.id {
-                Some(_) => self.answer(&asked, &Err(error)),
-                None => self.wait(Waiting::Ready(asked, Err(error))),
-            };
+            return self.refuse(asked, error);
         }
         // A query without an id waits its turn: its sender could not tell what is answered.
         if asked.id.is_some() && is_aside(&order.action) {
@@ -271,12 +301,7 @@ impl Engine {
                 None => future::pending().await,
             }
         };
-        let stood = async {
-            if states.changed().await.is_err() {
-                // Who would tell is gone, and nothing changes any more.
-                future::pending::<()>().await;
-            }
-        };
+        let stood = shown::changed(states);
         tokio::select! {
             // What was asked first begins first.
             biased;
@@ -328,12 +353,11 @@ impl Engine {
         if let Some(id) = &asked.id {
             reply.insert("commandId".to_owned(), id.as_str().into());
         }
-        let reply = Value::Object(reply).to_string();
         let is_final = !matches!(result, Err(error) if error.code == Code::QueueFull);
         if let Some(id) = asked.id.as_deref().filter(|_| asked.is_input && is_final) {
-            self.memory.keep(id, &reply);
+            self.memory.keep(id, &reply, self.extended);
         }
-        self.out.push_back(reply);
+        self.out.push_back(Value::Object(reply).to_string());
     }
 }
 
@@ -343,6 +367,11 @@ impl Waiting {
             Self::Order(asked, _) | Self::Ready(asked, _) => asked,
         }
     }
+}
+
+fn not_yours() -> DesktopError {
+    let text = "Only the person at this machine hands it back to this hub: ctrl+alt+return";
+    DesktopError::new(Code::Denied, text)
 }
 
 /// What is answered at once, whatever else is being done.

@@ -5,8 +5,9 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 use futures::{SinkExt as _, StreamExt as _};
 use kernel::ports::Clock;
 use tokio::{
+    io::AsyncReadExt as _,
     net::TcpStream,
-    time::{Instant, interval_at, timeout},
+    time::{Instant, interval_at, sleep_until, timeout},
 };
 use tokio_tungstenite::{
     MaybeTlsStream, WebSocketStream, connect_async_with_config,
@@ -19,11 +20,14 @@ use tokio_tungstenite::{
     },
 };
 
-use super::{address::Address, delay::Delays, engine::Engine};
-use crate::hello;
+use super::{
+    address::Address,
+    delay::Delays,
+    engine::Engine,
+    shown::{Change, Shown},
+};
+use crate::{hello, say::FRAME_BYTES};
 
-/// The largest frame a hub may send.
-const FRAME_BYTES: usize = 1 << 20;
 const CONNECTING: Duration = Duration::from_secs(10);
 const PING: Duration = Duration::from_secs(20);
 /// A hub that has been silent for so long, our pings included, is gone.
@@ -32,7 +36,8 @@ const SILENCE: Duration = Duration::from_secs(65);
 const STALL: Duration = Duration::from_secs(30);
 /// A connection that lasted so long was a good one.
 const GOOD: Duration = Duration::from_mins(1);
-const FAREWELL: Duration = Duration::from_secs(2);
+/// How often a hub may say that it does not want us before it is believed.
+const REFUSALS: u32 = 3;
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
@@ -61,11 +66,14 @@ pub enum LinkError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     Connected,
-    /// The hub has answered, with a name for us if it has one; whether it may do anything.
+    /// The hub has answered, with a name for us if it has one; whether it may do nothing until
+    /// that is said here.
     Greeted {
         device: Option<String>,
-        open: bool,
+        needs_leave: bool,
     },
+    /// Who may drive this machine, or who has it, is not as it was.
+    Changed(Change),
     Lost {
         why: String,
         wait: Duration,
@@ -78,6 +86,14 @@ pub struct Link {
     engine: Engine,
     clock: Arc<dyn Clock>,
     delays: Delays,
+    shown: Shown,
+}
+
+/// Why a connection is no more.
+enum Ended {
+    Lost(String),
+    /// The hub does not want us, for this reason, which is its own words.
+    Unwanted(String),
 }
 
 enum Connecting {
@@ -93,7 +109,8 @@ impl Link {
         engine: Engine,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { address, identity, engine, clock, delays: Delays::default() }
+        let shown = Shown::new(engine.window(), engine.desktop().states());
+        Self { address, identity, engine, clock, delays: Delays::default(), shown }
     }
 
     /// Obeys the hub until that is no use any more. Whoever drops this calls [`Link::close`] next.
@@ -101,24 +118,51 @@ impl Link {
         // Whether there is anything to drive is known before anybody is told that there is.
         let desktop = self.engine.desktop().clone();
         desktop.info().await?;
+        let mut refusals = 0;
         loop {
-            let why = match connect(&self.address).await {
+            let ended = match connect(&self.address).await {
                 Ok(socket) => {
                     tell(Event::Connected);
                     let begun = Instant::now();
-                    let why = self.serve(socket, &mut tell).await;
+                    let ended = self.serve(socket, &mut tell).await;
                     self.engine.disconnected().await;
                     if begun.elapsed() >= GOOD {
                         self.delays.reset();
                     }
+                    ended
+                }
+                Err(Connecting::Failed(why)) => Ended::Lost(why),
+                Err(Connecting::Never(error)) => return Err(error),
+            };
+            let why = match ended {
+                Ended::Lost(why) => {
+                    refusals = 0;
                     why
                 }
-                Err(Connecting::Failed(why)) => why,
-                Err(Connecting::Never(error)) => return Err(error),
+                Ended::Unwanted(why) => {
+                    refusals += 1;
+                    let unwanted = LinkError::Unwanted(self.address.host(), why);
+                    // A name may have become free meanwhile.
+                    if refusals >= REFUSALS {
+                        return Err(unwanted);
+                    }
+                    unwanted.to_string()
+                }
             };
             let wait = self.delays.next(self.clock.chance());
             tell(Event::Lost { why, wait });
-            tokio::time::sleep(wait).await;
+            self.rest(wait, &mut tell).await;
+        }
+    }
+
+    /// Whoever sits here is told what changes meanwhile.
+    async fn rest(&mut self, wait: Duration, tell: &mut impl FnMut(Event)) {
+        let over = Instant::now() + wait;
+        loop {
+            tokio::select! {
+                () = sleep_until(over) => return,
+                change = self.shown.next() => tell(Event::Changed(change)),
+            }
         }
     }
 
@@ -128,16 +172,16 @@ impl Link {
     }
 
     /// Returns why it ended.
-    async fn serve(&mut self, mut socket: Socket, tell: &mut impl FnMut(Event)) -> String {
+    async fn serve(&mut self, mut socket: Socket, tell: &mut impl FnMut(Event)) -> Ended {
         let Identity { app, device, instance } = &self.identity;
         let desktop = self.engine.desktop().clone();
         let info = match desktop.info().await {
             Ok(info) => info,
-            Err(error) => return error.to_string(),
+            Err(error) => return Ended::Lost(error.to_string()),
         };
         let hello = hello::handshake(app, device, instance, &info).to_string();
         if let Err(why) = send(&mut socket, Message::text(hello)).await {
-            return why;
+            return Ended::Lost(why);
         }
         let mut ping = interval_at(Instant::now() + PING, PING);
         let (mut heard_at, mut greeted) = (Instant::now(), false);
@@ -146,15 +190,19 @@ impl Link {
                 message = socket.next() => message,
                 reply = self.engine.next() => match send(&mut socket, Message::text(reply)).await {
                     Ok(()) => continue,
-                    Err(why) => return why,
+                    Err(why) => return Ended::Lost(why),
                 },
+                change = self.shown.next() => {
+                    tell(Event::Changed(change));
+                    continue;
+                }
                 _ = ping.tick() => {
                     if heard_at.elapsed() > SILENCE {
-                        return "the hub has fallen silent".to_owned();
+                        return Ended::Lost("the hub has fallen silent".to_owned());
                     }
                     match send(&mut socket, Message::Ping(Vec::new().into())).await {
                         Ok(()) => continue,
-                        Err(why) => return why,
+                        Err(why) => return Ended::Lost(why),
                     }
                 }
             };
@@ -163,13 +211,13 @@ impl Link {
                 Some(Ok(Message::Text(text))) => self.engine.hear(&text),
                 Some(Ok(Message::Close(frame))) => return farewell(frame),
                 Some(Ok(_)) => (),
-                Some(Err(error)) => return give_up(&mut socket, &error).await,
-                None => return "the hub closed the connection".to_owned(),
+                Some(Err(error)) => return Ended::Lost(give_up(socket, &error)),
+                None => return farewell(None),
             }
             if !greeted && self.engine.is_greeted() {
                 greeted = true;
                 let device = self.engine.name().map(str::to_owned);
-                tell(Event::Greeted { device, open: self.engine.is_open() });
+                tell(Event::Greeted { device, needs_leave: self.engine.needs_leave() });
             }
         }
     }
@@ -219,20 +267,31 @@ async fn send(socket: &mut Socket, message: Message) -> Result<(), String> {
     }
 }
 
-fn farewell(frame: Option<CloseFrame>) -> String {
-    match frame.map(|frame| frame.reason).filter(|reason| !reason.is_empty()) {
-        Some(reason) => format!("the hub closed the connection: {}", reason.escape_debug()),
-        None => "the hub closed the connection".to_owned(),
+fn farewell(frame: Option<CloseFrame>) -> Ended {
+    let said = frame.filter(|frame| !frame.reason.is_empty());
+    match said.map(|frame| (frame.code, frame.reason.to_string())) {
+        Some((CloseCode::Policy, reason)) => Ended::Unwanted(reason),
+        Some((_, reason)) => Ended::Lost(format!("the hub closed the connection: {reason}")),
+        None => Ended::Lost("the hub closed the connection".to_owned()),
     }
 }
 
-async fn give_up(socket: &mut Socket, error: &tungstenite::Error) -> String {
+fn give_up(socket: Socket, error: &tungstenite::Error) -> String {
     if let tungstenite::Error::Capacity(CapacityError::MessageTooLong { .. }) = error {
-        let close = CloseFrame { code: CloseCode::Size, reason: "frame larger than 1 MB".into() };
-        // A courtesy: the peer may be past hearing.
-        timeout(FAREWELL, socket.send(Message::Close(Some(close)))).await.ok();
+        // Nobody waits for this, least of all whoever wants their keyboard back.
+        tokio::spawn(timeout(STALL, part(socket)));
     }
     error.to_string()
+}
+
+/// Says why we go, and hears out who is still speaking: else they are cut off and never learn it.
+async fn part(mut socket: Socket) {
+    let close = CloseFrame { code: CloseCode::Size, reason: "frame larger than 1 MB".into() };
+    if socket.send(Message::Close(Some(close))).await.is_err() {
+        return;
+    }
+    let mut unread = vec![0; 64 * 1024];
+    while socket.get_mut().read(&mut unread).await.is_ok_and(|count| count > 0) {}
 }
 
 #[cfg(test)]

@@ -7,8 +7,10 @@ mod leave;
 mod link;
 mod memory;
 mod pace;
+mod shown;
 
 pub use address::{Address, AddressError};
 pub use engine::Engine;
 pub use leave::Leave;
 pub use link::{Event, Identity, Link, LinkError};
+pub use shown::{Change, Window};

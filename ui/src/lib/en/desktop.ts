@@ -11,8 +11,8 @@ export const desktop = {
   here: 'The machine of the server',
   hereAbout: (platform: string) =>
     platform === 'linux'
-      ? 'Its own screen cannot be had: the server was started without a display (DISPLAY is not set). Start it in a session of X11, and its screen appears here.'
-      : `Its own screen cannot be had: desktops of ${platform} are not supported yet.`,
+      ? 'Its own screen cannot be had: the server was started without a display (neither WAYLAND_DISPLAY nor DISPLAY is set). Start it in a session of X11, or of Wayland with a compositor such as sway, labwc or Hyprland (not GNOME or KDE), and its screen appears here.'
+      : 'Its own screen cannot be had: the server was started with a MEGARON_DESKTOP_BACKEND that this system does not have. Start it without, and its screen appears here.',
   device: 'Machine',
   local: 'This machine',
   named: (name: string) => (name === 'local' ? 'This machine' : name),

@@ -59,7 +59,10 @@ impl Engine {
     /// The hub is gone: nothing it asked for is done any more, and nothing stays pressed.
     pub async fn disconnected(&mut self) {
         self.waiting.clear();
-        self.running = None;
+        // It may have been half done: should it be asked for again, it is not begun again.
+        if let Some(running) = self.running.take() {
+            self.answer(&running.asked, &Err(DesktopError::cancelled()));
+        }
         self.looks = FuturesUnordered::new();
         self.out.clear();
         (self.greeted, self.extended, self.armed) = (false, false, false);

@@ -1,5 +1,7 @@
 //! A device by its transcript: frames in, frames out.
 
+mod hostile;
+
 use kernel::desktop::{Button, Pause};
 use serde_json::json;
 use testkit::{FakeDesktop, ManualClock};
@@ -203,6 +205,42 @@ async fn a_command_that_is_sent_again_is_not_done_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_had_a_large_answer_is_not_done_again() {
+    let mut device = Device::extended().await;
+    let text = "x".repeat(100_000);
+    device.ask(json!({ "type": "clipboard_set", "text": text, "commandId": "s" })).await;
+    let click = json!({ "type": "mouse_click", "button": "left" });
+    let actions = json!([click, { "type": "clipboard_get" }]);
+    let batch = json!({ "type": "batch", "actions": actions, "commandId": "b" });
+    let text = "🙂".repeat(20_000);
+    let typed = json!({ "type": "keyboard_input", "text": text, "commandId": "t" });
+    let first = [device.ask(batch.clone()).await, device.ask(typed.clone()).await];
+    assert!(first.iter().all(|reply| reply.to_string().len() > 64 * 1024));
+    let done = device.desktop.done();
+    let [batch, typed] = [device.ask(batch).await, device.ask(typed).await];
+    assert_eq!(device.desktop.done(), done);
+    assert_eq!(batch["results"][0], first[0]["results"][0]);
+    for (again, first) in [batch, typed].iter().zip(first) {
+        assert_eq!((&again["type"], &again["commandId"]), (&first["type"], &first["commandId"]));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_cut_short_by_a_loss_is_not_begun_again() {
+    let mut device = Device::extended().await;
+    let slow = json!({ "type": "mouse_move", "x": 9, "y": 9, "duration": 20, "commandId": "a" });
+    device.hear(slow.clone());
+    device.hear(click("b"));
+    device.hear(json!({ "type": "get_mouse_position", "commandId": "p" }));
+    assert_eq!(device.reply().await["moving"], true);
+    device.engine.disconnected().await;
+    device.hear(json!({ "type": "handshake_ack", "protocol": "1.1" }));
+    assert_eq!(device.ask(slow).await["error"], "Cancelled");
+    // What had not begun may be.
+    assert_eq!(device.ask(click("b")).await["type"], "success");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_a_lost_hub_asked_for_is_not_done() {
     let mut device = Device::extended().await;
     device.hear(json!({ "type": "mouse_move", "x": 9, "y": 9, "duration": 20, "commandId": "a" }));
@@ -261,6 +299,19 @@ async fn when_a_person_takes_over_nothing_that_waits_is_done() {
     assert_eq!(resumed["message"], "Resumed");
     device.desktop.hold(false);
     assert_eq!(device.ask(click("d")).await["type"], "success");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hub_that_asks_nobody_does_not_take_back_what_a_person_took() {
+    let mut device = Device::plain();
+    device.desktop.take(Some(Pause::Human));
+    let text = "Only the person at this machine hands it back to this hub: ctrl+alt+return";
+    let refused = json!({ "type": "error", "error": text, "commandId": "h" });
+    assert_eq!(device.ask(json!({ "type": "hand_back", "commandId": "h" })).await, refused);
+    assert_eq!(device.ask(json!({ "type": "hand_back" })).await["error"], text);
+    assert_eq!(device.ask(click("a")).await["error"], "Paused by user");
+    device.desktop.take(None);
+    assert_eq!(device.ask(click("b")).await["type"], "success");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,13 +1,14 @@
 //! A device and a hub that is played by the test, over a real socket.
 
-use kernel::desktop::{Code, DesktopError};
+use jiff::Timestamp;
+use kernel::desktop::{Code, DesktopError, Pause};
 use serde_json::{Value, json};
 use testkit::{FakeDesktop, ManualClock};
 use tokio::{net::TcpListener, sync::mpsc, task::JoinHandle};
 use tokio_tungstenite::accept_async;
 
 use super::{
-    super::{engine::Engine, leave::Leave},
+    super::{engine::Engine, leave::Leave, shown::Window},
     *,
 };
 
@@ -15,6 +16,9 @@ struct House {
     listener: TcpListener,
     running: JoinHandle<LinkError>,
     events: mpsc::UnboundedReceiver<Event>,
+    clock: Arc<ManualClock>,
+    /// How long whoever sits there lets it be driven.
+    until: Timestamp,
 }
 
 impl House {
@@ -22,22 +26,35 @@ impl House {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("ws://{}/connect", listener.local_addr().unwrap());
         let address = Address::new(&url, Some("the key".to_owned()), false).unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(ManualClock::default());
-        let until = Some(clock.now() + Duration::from_hours(1));
-        let leave = Leave { until, view_only: false };
+        let clock = Arc::new(ManualClock::default());
+        let until = clock.now() + Duration::from_hours(1);
+        let leave = Leave { until: Some(until), view_only: false };
         let engine = Engine::new(Arc::new(desktop), clock.clone(), leave);
         let identity = Identity {
             app: "megaron/1".to_owned(),
             device: "studio".to_owned(),
             instance: "one".to_owned(),
         };
-        let mut link = Link::new(address, identity, engine, clock);
+        let mut link = Link::new(address, identity, engine, clock.clone());
         let (tell, events) = mpsc::unbounded_channel();
         let running = tokio::spawn(async move {
             let Err(error) = link.run(|event| drop(tell.send(event))).await;
             error
         });
-        Self { listener, running, events }
+        Self { listener, running, events, clock, until }
+    }
+
+    async fn event(&mut self) -> Event {
+        self.events.recv().await.unwrap()
+    }
+
+    /// The next event of this kind.
+    async fn change(&mut self) -> Change {
+        loop {
+            if let Event::Changed(change) = self.event().await {
+                return change;
+            }
+        }
     }
 
     async fn guest(&self) -> Guest {
@@ -104,13 +121,52 @@ async fn the_first_frame_is_the_handshake_and_the_connection_comes_back_after_a_
     guest.send(json!({ "type": "mouse_click", "button": "left", "commandId": "a" })).await;
     assert_eq!(guest.next().await, clicked);
     assert_eq!(desktop.done().len(), 1);
-    let mut events = Vec::new();
-    house.events.recv_many(&mut events, 3).await;
-    while events.len() < 3 {
-        house.events.recv_many(&mut events, 1).await;
+    let armed = Event::Changed(Change::Window(Window::Open { until: Some(house.until) }));
+    for expected in [Event::Connected, Event::Greeted { device: None, needs_leave: false }, armed] {
+        assert_eq!(house.event().await, expected);
     }
-    assert_eq!(events[..2], [Event::Connected, Event::Greeted { device: None, open: true }]);
-    assert!(matches!(events[2], Event::Lost { wait, .. } if wait < Duration::from_secs(5)));
+    let lost = house.event().await;
+    assert!(matches!(lost, Event::Lost { wait, .. } if wait < Duration::from_secs(5)), "{lost:?}");
+    assert_eq!(house.event().await, Event::Changed(Change::Window(Window::Closed)));
+}
+
+#[tokio::test]
+async fn whoever_sits_there_is_told_who_may_drive_it_and_who_has_it() {
+    let desktop = FakeDesktop::default();
+    let mut house = House::new(desktop.clone()).await;
+    let mut guest = house.guest().await;
+    guest.send(json!({ "type": "handshake_ack", "server": "cloudflare-worker" })).await;
+    let until = Some(house.until);
+    assert_eq!(house.change().await, Change::Window(Window::Open { until }));
+    desktop.take(Some(Pause::Panic));
+    assert_eq!(house.change().await, Change::Paused(Pause::Panic));
+    desktop.take(None);
+    assert_eq!(house.change().await, Change::HandedBack);
+    // This hub is told nothing of it, and it ends all the same.
+    house.clock.advance(Duration::from_hours(1).try_into().unwrap());
+    assert_eq!(house.change().await, Change::Window(Window::Over));
+    drop(guest);
+    desktop.take(Some(Pause::Human));
+    assert_eq!(house.change().await, Change::Paused(Pause::Human));
+}
+
+#[tokio::test]
+async fn a_hub_that_does_not_want_us_is_believed_the_third_time() {
+    let mut house = House::new(FakeDesktop::default()).await;
+    for _ in 0..3 {
+        let mut guest = house.guest().await;
+        guest.next().await;
+        let reason = "that name belongs to another key".into();
+        guest.0.close(Some(CloseFrame { code: CloseCode::Policy, reason })).await.unwrap();
+    }
+    let error = house.running.await.unwrap().to_string();
+    let words = " does not want this device: that name belongs to another key";
+    assert!(error.ends_with(words), "{error}");
+    let mut said = 0;
+    while let Some(event) = house.events.recv().await {
+        said += usize::from(matches!(&event, Event::Lost { why, .. } if why.ends_with(words)));
+    }
+    assert_eq!(said, 2);
 }
 
 #[tokio::test]
@@ -180,8 +236,12 @@ async fn a_frame_that_is_too_large_ends_the_connection_with_a_reason() {
     let house = House::new(FakeDesktop::default()).await;
     let mut guest = house.guest().await;
     guest.next().await;
-    let large = json!({ "type": "keyboard_input", "text": "x".repeat(FRAME_BYTES) });
-    // It may be cut off while still speaking.
-    guest.0.send(Message::text(large.to_string())).await.ok();
+    // More than fits on the way: who is not heard out cannot say it all.
+    let large = json!({ "type": "keyboard_input", "text": "x".repeat(16 * FRAME_BYTES) });
+    guest.0.send(Message::text(large.to_string())).await.unwrap();
+    let Some(Ok(Message::Close(Some(close)))) = guest.0.next().await else {
+        panic!("it left without a word");
+    };
+    assert_eq!((u16::from(close.code), &*close.reason), (1009, "frame larger than 1 MB"));
     assert_eq!(house.guest().await.next().await["type"], "handshake");
 }
