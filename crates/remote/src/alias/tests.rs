@@ -45,12 +45,7 @@ fn each_name_means_what_it_means_elsewhere() {
             json!({ "path": [[1, 2], [3, 4]] }),
         ),
         ("left_mouse_down", json!({}), "mouse_down", json!({ "button": "left" })),
-        (
-            "left_mouse_up",
-            at.clone(),
-            "mouse_up",
-            json!({ "button": "left", "x": 3, "y": 4 }),
-        ),
+        ("left_mouse_up", at.clone(), "mouse_up", json!({ "button": "left", "x": 3, "y": 4 })),
         (
             "scroll",
             json!({ "coordinate": [3, 4], "scroll_direction": "up", "scroll_amount": 5 }),

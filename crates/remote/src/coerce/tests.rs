@@ -219,10 +219,7 @@ fn the_numbers_within_points_and_areas_are_treated_like_others() {
         (json!([5, 5, 5, 9]), "region must be [left, top, right, bottom]"),
         (json!([1, 2, 3]), "region must be [left, top, right, bottom]"),
         (json!([1, 2, "c", 4]), "invalid type: string \"c\", expected u32"),
-        (
-            json!({ "x": 0, "y": 0, "w": -1, "h": 1 }),
-            "invalid value: integer `-1`, expected u32",
-        ),
+        (json!({ "x": 0, "y": 0, "w": -1, "h": 1 }), "invalid value: integer `-1`, expected u32"),
     ] {
         let zoom = given("zoom", json!({ "region": region }));
         assert_eq!(zoom, Err(error.to_owned()), "{region}");
