@@ -82,14 +82,13 @@ impl Leaves {
             Armed::Until(_, granted) => granted,
             Armed::Never | Armed::Expired(_) => first(host, call, device).await?,
         };
-        let Need { classes, title, mut args } = need;
+        let Need { classes, title, args } = need;
         let lacks = |class: &Class| !granted.contains(class);
         let missing: Vec<Class> = classes.into_iter().filter(lacks).collect();
         if missing.iter().any(|class| !is_asked(*class)) {
             return Ok(());
         }
         for class in &missing {
-            args["device"] = device.into();
             let title = match class {
                 Class::Clipboard => format!("{title}: let it use the clipboard of {device}"),
                 _ => {

@@ -300,7 +300,9 @@ async fn whoever_asks_for_it_is_shown_what_came_of_it() {
     assert!(typed.text.starts_with("Typed: hi. The picture has 1568x882 pixels"), "{}", typed.text);
     assert_eq!(typed.pictures.len(), 1);
     // And points are those of that picture from then on.
-    home.said("mouse_move", point(784, 441)).await.unwrap();
+    let moved = home.said("mouse_move", point(784, 441)).await;
+    let text = r#"Moved mouse to (784, 441) {"screen":{"x":1569,"y":883}}"#;
+    assert_eq!(moved.as_deref(), Ok(text));
     let to = Point { x: 1569, y: 883 };
     assert_eq!(home.done().pop(), Some(Action::MouseMove { to, duration: 0.0 }));
 }

@@ -97,3 +97,23 @@ async fn nobody_is_asked_about_what_would_be_refused_anyway() {
     assert_eq!(refused, Err(refusal.to_owned()));
     assert_eq!(home.done(), []);
 }
+
+#[tokio::test]
+async fn a_recording_that_acts_is_asked_about_once() {
+    let home = Home::new().await;
+    home.host.devices.record("studio").unwrap();
+    home.host.take_over("studio").await.unwrap();
+    let press = Action::KeyCombo { keys: Chords::parse("Return").unwrap(), repeat: 1 };
+    home.host.devices.touch("studio", press.clone().into()).await.1.unwrap();
+    let steps = home.host.devices.recorded("studio").unwrap().into_steps();
+    home.host.trajectories.keep("send", "studio", steps).await.unwrap();
+    home.host.hand_back("studio").await.unwrap();
+    home.done();
+    home.arm(&USUAL).await;
+    let wish = json!({ "name": "send" });
+    let (done, asked) = tokio::join!(home.said("desktop_replay", wish), home.answer(ONCE));
+    let question = "Doing send again: let it act on studio (Return, shortcuts, closing windows)";
+    assert_eq!(asked, question);
+    assert_eq!(done.as_deref(), Ok("Did all 1 steps of send."));
+    assert_eq!(home.done(), [press]);
+}

@@ -11,7 +11,8 @@ async fn points_are_those_of_the_picture_that_was_shown() {
     assert_eq!(shown.pictures[0].mime, "image/webp");
     let click = json!({ "action": "left_click", "coordinate": ["784", 441], "text": "ctrl" });
     let (clicked, _) = tokio::join!(home.said("computer", click), home.answer(ONCE));
-    clicked.unwrap();
+    let text = r#"Clicked left button at (784, 441) {"screen":{"x":1569,"y":883}}"#;
+    assert_eq!(clicked.as_deref(), Ok(text));
     let clicked = home.done().pop().unwrap();
     let Action::MouseClickAt { at, count: 1, .. } = clicked else { panic!("{clicked:?}") };
     assert_eq!(at, Some(Point { x: 1569, y: 883 }));
