@@ -2,10 +2,14 @@
 
 use serde_json::{Map, Number, Value, json};
 
-use crate::fields::{Field, Kind, fields};
+use crate::{
+    alias::{self, Spoken},
+    fields::{Field, Kind, fields},
+};
 
 /// How alike a name must be to one that is missing, from 0 to 1.
 const ALIKE: f64 = 0.8;
+const NO_AREA: &str = "region must be [left, top, right, bottom]";
 
 /// Arguments as they are sent, and what was done to make them so.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,8 +22,30 @@ pub struct Coerced {
     pub ignored: Vec<String>,
 }
 
-/// An error is what a device would say, and nothing is sent then. Of commands that are not known
-/// nothing is known, so that they are left as they are.
+impl Coerced {
+    /// What the one who wrote them is told of it; nothing if they are as they were.
+    pub fn notes(&self) -> Map<String, Value> {
+        let mut notes = Map::new();
+        if !self.adjusted.is_empty() {
+            notes.insert("adjusted".to_owned(), Value::Object(self.adjusted.clone()));
+        }
+        if !self.ignored.is_empty() {
+            notes.insert("ignored".to_owned(), self.ignored.clone().into());
+        }
+        notes
+    }
+}
+
+/// A command by any of its names, which may be one that models have learnt elsewhere: its name here,
+/// and its arguments. An error is what a device would say, and nothing is sent then.
+pub fn understood(kind: &str, given: &Map<String, Value>) -> Result<(String, Coerced), String> {
+    let Spoken { kind, arguments, ignored } = alias::spoken(kind, given)?;
+    let mut coerced = coerce(&kind, &arguments)?;
+    coerced.ignored.extend(ignored);
+    Ok((kind, coerced))
+}
+
+/// Of commands that are not known nothing is known, so that they are left as they are.
 pub fn coerce(kind: &str, given: &Map<String, Value>) -> Result<Coerced, String> {
     let mut coerced = Coerced::default();
     let Some(fields) = fields(kind) else {
@@ -35,7 +61,7 @@ pub fn coerce(kind: &str, given: &Map<String, Value>) -> Result<Coerced, String>
             coerced.ignored.push(name.clone());
             continue;
         };
-        let Some(converted) = convert(field, value)? else {
+        let Some((converted, is_other)) = convert(field, value)? else {
             if *value != Value::Null {
                 coerced.adjusted.insert(name.clone(), json!({ "from": value, "to": null }));
             }
@@ -46,7 +72,7 @@ pub fn coerce(kind: &str, given: &Map<String, Value>) -> Result<Coerced, String>
             coerced.arguments.insert(name.clone(), actions);
             continue;
         }
-        if is_other(value, &converted) {
+        if is_other {
             coerced.adjusted.insert(name.clone(), json!({ "from": value, "to": converted }));
         }
         coerced.arguments.insert(name.clone(), converted);
@@ -77,7 +103,8 @@ fn batch(actions: &Value, whole: &mut Coerced) -> Result<Value, String> {
             continue;
         };
         let at = |name: &str| format!("actions[{index}].{name}");
-        let one = coerce(kind, given).map_err(|error| format!("actions[{index}]: {error}"))?;
+        let one = understood(kind, given).map_err(|error| format!("actions[{index}]: {error}"));
+        let (kind, one) = one?;
         let mut action = Map::from_iter([("type".to_owned(), kind.into())]);
         action.extend(one.arguments);
         converted.push(Value::Object(action));
@@ -87,8 +114,8 @@ fn batch(actions: &Value, whole: &mut Coerced) -> Result<Value, String> {
     Ok(Value::Array(converted))
 }
 
-/// `None` if it is as good as absent.
-fn convert(field: &Field, value: &Value) -> Result<Option<Value>, String> {
+/// With whether it is worth more than another spelling; `None` if it is as good as absent.
+fn convert(field: &Field, value: &Value) -> Result<Option<(Value, bool)>, String> {
     let is_blank = match value {
         Value::Null => true,
         Value::String(text) => text.trim().is_empty() && field.kind.is_number(),
@@ -97,17 +124,79 @@ fn convert(field: &Field, value: &Value) -> Result<Option<Value>, String> {
     if is_blank && !field.required {
         return Ok(None);
     }
-    match field.kind {
-        Kind::Coordinate => whole::<u32>(value, i64::from(u32::MAX), true).map(Some),
-        Kind::Count { most } => whole::<u32>(value, most.into(), false).map(Some),
-        Kind::Offset => whole::<i32>(value, i64::from(i32::MAX), false).map(Some),
-        Kind::Seconds { most } => seconds(value, most).map(Some),
+    let converted = match field.kind {
+        Kind::Coordinate => coordinate(value)?,
+        Kind::Count { most } => whole::<u32>(value, most.into(), false)?,
+        Kind::Offset => whole::<i32>(value, i64::from(i32::MAX), false)?,
+        Kind::Seconds { most } => seconds(value, most)?,
         Kind::Text => match value {
-            Value::String(_) => Ok(Some(value.clone())),
-            _ => Err(complaint::<String>(value)),
+            Value::String(_) => value.clone(),
+            _ => return Err(complaint::<String>(value)),
         },
-        Kind::Any | Kind::Actions => Ok(Some(value.clone())),
+        Kind::Points => return points(value).map(Some),
+        Kind::Area => return area(value).map(Some),
+        Kind::Any | Kind::Actions => value.clone(),
+    };
+    let is_other = is_other(value, &converted);
+    Ok(Some((converted, is_other)))
+}
+
+fn coordinate(value: &Value) -> Result<Value, String> {
+    whole::<u32>(value, i64::from(u32::MAX), true)
+}
+
+/// A list of pairs. What is none is left to whoever reads it.
+fn points(value: &Value) -> Result<(Value, bool), String> {
+    let Value::Array(points) = value else { return Ok((value.clone(), false)) };
+    let mut changed = false;
+    let mut converted = Vec::with_capacity(points.len());
+    for point in points {
+        let Some([x, y]) = point.as_array().map(Vec::as_slice) else {
+            converted.push(point.clone());
+            continue;
+        };
+        let pair = [coordinate(x)?, coordinate(y)?];
+        changed |= is_other(x, &pair[0]) || is_other(y, &pair[1]);
+        converted.push(pair.to_vec().into());
     }
+    Ok((converted.into(), changed))
+}
+
+/// A part of the screen: by its corner and size, or by both corners in a list, the second of which is
+/// the first pixel that is not meant.
+fn area(value: &Value) -> Result<(Value, bool), String> {
+    let (given, corners) = match value {
+        Value::Array(corners) => match <&[Value; 4]>::try_from(corners.as_slice()) {
+            Ok(corners) => (corners.clone(), true),
+            Err(_) => return Err(NO_AREA.to_owned()),
+        },
+        Value::Object(area) => {
+            let names = ["x", "y", "w", "h"];
+            if !names.iter().all(|name| area.contains_key(*name)) {
+                return Ok((value.clone(), false));
+            }
+            (names.map(|name| area[name].clone()), false)
+        }
+        _ => return Ok((value.clone(), false)),
+    };
+    let mut sides = [0_u64; 4];
+    let mut changed = false;
+    for (index, side) in given.iter().enumerate() {
+        let converted = match index {
+            2.. if !corners => whole::<u32>(side, i64::from(u32::MAX), false)?,
+            _ => coordinate(side)?,
+        };
+        changed |= is_other(side, &converted);
+        sides[index] = converted.as_u64().unwrap_or_default();
+    }
+    let [x, y, mut w, mut h] = sides;
+    if corners {
+        if w <= x || h <= y {
+            return Err(NO_AREA.to_owned());
+        }
+        (w, h) = (w - x, h - y);
+    }
+    Ok((json!({ "x": x, "y": y, "w": w, "h": h }), changed))
 }
 
 /// A whole number of type `T`: the fraction is cut off, and what is too small or too large becomes
@@ -143,6 +232,12 @@ fn seconds(value: &Value, most: f64) -> Result<Value, String> {
     let Some(number) = number(value) else { return Err(complaint::<f32>(value)) };
     let is_more = number.as_f64().is_some_and(|number| number > most);
     Ok(if is_more { integral(most) } else { Value::Number(number) })
+}
+
+/// How far somebody scrolls who counts in pixels.
+pub(crate) fn number_of_pixels(value: &Value) -> Result<f64, String> {
+    let pixels = number(value).and_then(|number| number.as_f64());
+    pixels.ok_or_else(|| complaint::<f32>(value))
 }
 
 /// A bound, which is written as a person would.

@@ -21,6 +21,10 @@ pub enum Kind {
         most: f64,
     },
     Text,
+    /// A list of points.
+    Points,
+    /// A part of the screen.
+    Area,
     /// Something with parts, which is left as it is.
     Any,
     /// Commands, each with fields of its own.
@@ -31,7 +35,7 @@ impl Kind {
     pub fn is_number(self) -> bool {
         match self {
             Self::Coordinate | Self::Count { .. } | Self::Offset | Self::Seconds { .. } => true,
-            Self::Text | Self::Any | Self::Actions => false,
+            Self::Text | Self::Points | Self::Area | Self::Any | Self::Actions => false,
         }
     }
 }
@@ -87,7 +91,7 @@ pub fn fields(command: &str) -> Option<Vec<Field>> {
         "keyboard_command" => vec![must("command", Text)],
         "mouse_click_at" => vec![at_x, at_y, button, may("count", COUNT), modifiers],
         "mouse_down" | "mouse_up" => vec![button, at_x, at_y],
-        "mouse_drag" => vec![must("path", Any), button, may("duration", MOVE), modifiers],
+        "mouse_drag" => vec![must("path", Kind::Points), button, may("duration", MOVE), modifiers],
         "mouse_scroll_at" => {
             vec![x, y, must("direction", Text), may("intensity", STEPS), modifiers]
         }
@@ -101,9 +105,9 @@ pub fn fields(command: &str) -> Option<Vec<Field>> {
             may("secret", Any),
             may("delay_ms", COUNT),
         ],
-        "window_focus" | "window_close" => vec![must("id", Any)],
+        "window_focus" | "window_close" => vec![must("id", COUNT)],
         "window_move" => vec![
-            must("id", Any),
+            must("id", COUNT),
             may("x", Offset),
             may("y", Offset),
             may("w", COUNT),
@@ -118,8 +122,8 @@ pub fn fields(command: &str) -> Option<Vec<Field>> {
 fn looking(command: &str) -> Option<Vec<Field>> {
     let picture = |region| PICTURE.into_iter().chain([region]).collect();
     Some(match command {
-        "screenshot" => picture(may("region", Kind::Any)),
-        "zoom" => picture(must("region", Kind::Any)),
+        "screenshot" => picture(may("region", Kind::Area)),
+        "zoom" => picture(must("region", Kind::Area)),
         "wait" => vec![may("duration", SECONDS), may("until", Kind::Text), may("timeout", SECONDS)],
         "batch" => vec![must("actions", Kind::Actions), may("stop_on_error", Kind::Any)],
         "cancel" => vec![may("target", Kind::Text)],

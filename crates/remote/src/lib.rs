@@ -1,5 +1,6 @@
 //! The protocol between a hub and the desktops it drives, and the end of it that is driven.
 
+mod alias;
 pub mod coerce;
 pub mod command;
 pub mod device;

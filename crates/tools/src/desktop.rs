@@ -1,12 +1,14 @@
 //! Tools by which an agent sees a screen and moves a pointer and a keyboard, once the person lets it.
 
-mod arguments;
 mod computer;
 mod driving;
+mod given;
+mod leave;
 mod replay;
 mod seed;
 #[cfg(test)]
 mod tests;
+mod view;
 
 use std::sync::{Arc, Weak};
 
@@ -18,12 +20,13 @@ use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 
 use self::{
-    computer::Input as Computer,
-    driving::{Driver, Driving, Gesture},
+    computer::Computer,
+    driving::{Driver, Driving},
+    given::Gesture,
     replay::Replaying,
     seed::{
-        GetMousePosition, Given, KeyboardCommand, KeyboardInput, MouseClick, MouseMove,
-        MouseScroll, Screenshot,
+        GetMousePosition, KeyboardCommand, KeyboardInput, MouseClick, MouseMove, MouseScroll,
+        Screenshot,
     },
 };
 use crate::{agents::House, typed::Adapter};
@@ -90,13 +93,13 @@ async fn changed(news: &mut tokio::sync::broadcast::Receiver<News>) -> bool {
 macro_rules! every {
     ($act:ident) => {
         $act!(
-            Given<GetMousePosition>,
-            Given<KeyboardCommand>,
-            Given<KeyboardInput>,
-            Given<MouseClick>,
-            Given<MouseMove>,
-            Given<MouseScroll>,
-            Given<Screenshot>,
+            GetMousePosition,
+            KeyboardCommand,
+            KeyboardInput,
+            MouseClick,
+            MouseMove,
+            MouseScroll,
+            Screenshot,
             Computer
         )
     };

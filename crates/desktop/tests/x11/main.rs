@@ -8,7 +8,7 @@
 //  3 `remote` only_a_text_is_an_id, commands_without_an_id_are_answered_in_their_order
 //  4 `remote` wrong_types_are_refused_in_the_words_of_the_reference, nothing_that_is_sent_does_harm,
 //    `edge` nothing_a_device_says_does_harm
-//  5 `remote::coerce::tests`, `tools` arguments_are_read_as_the_hub_reads_them_and_changes_are_told,
+//  5 `remote::coerce::tests`, `tools` every_row_of_the_table_holds_for_a_tool_call,
 //    `edge` bad_commands_are_refused_in_the_words_of_a_device_and_nothing_is_sent
 //  6 `remote` the_example_of_the_seed_is_sent_as_numbers,
 //    `edge` a_client_that_knows_nothing_of_us_is_driven_in_its_own_words
@@ -48,7 +48,7 @@
 // 28 `seeing` a_picture_shows_the_pixels_of_the_part_that_was_asked_for
 // 29 `kernel` a_point_of_a_picture_is_found_again_by_way_of_the_screen
 // 30 `seeing` a_target_in_a_smaller_picture_is_hit_on_the_screen,
-//    `tools` points_are_those_of_the_picture_that_was_shown,
+//    `tools` a_small_target_in_a_scaled_picture_is_hit,
 //    whoever_asks_for_it_is_shown_what_came_of_it
 // 31 `seeing` a_point_between_two_displays_is_on_none
 // 32 `seeing` windows_are_listed_focused_moved_and_closed, and with a manager `managed`

@@ -14,7 +14,7 @@ use kernel::{
     toolbox::Caller,
 };
 use remote::{
-    coerce::{Coerced, coerce},
+    coerce::understood,
     command::{self, PREFIX, Request},
     reply::{self, Envelope},
 };
@@ -78,15 +78,9 @@ pub fn read(body: Value) -> Result<Wish, DesktopError> {
         let error = command::order(body).err();
         return Err(error.unwrap_or_else(|| malformed("missing field `type`")));
     };
-    let Coerced { arguments, adjusted, ignored } = coerce(&kind, &body).map_err(malformed)?;
-    let request = command::action(&kind, arguments)?;
-    let mut notes = Map::new();
-    if !adjusted.is_empty() {
-        notes.insert("adjusted".to_owned(), Value::Object(adjusted));
-    }
-    if !ignored.is_empty() {
-        notes.insert("ignored".to_owned(), ignored.into());
-    }
+    let (kind, coerced) = understood(&kind, &body).map_err(malformed)?;
+    let notes = coerced.notes();
+    let request = command::action(&kind, coerced.arguments)?;
     Ok(Wish { device, request, notes })
 }
 

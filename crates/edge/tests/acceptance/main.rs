@@ -15,6 +15,7 @@ mod cabinet_web;
 mod common;
 mod desktop;
 mod desktop_chat;
+mod desktop_names;
 mod desktop_original;
 mod desktop_screen;
 mod encrypted;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "all of it is a test")]
 
 mod apps;
+mod desktops;
 mod talk;
 mod widgets;
 

@@ -197,6 +197,35 @@ fn each_action_of_a_batch_is_treated_like_a_command() {
     assert_eq!(given("batch", bad), Err(error.to_owned()));
 }
 
+#[test]
+fn the_numbers_within_points_and_areas_are_treated_like_others() {
+    let drag = given("mouse_drag", json!({ "path": [["1", 2.0], [-3, "4"]] })).unwrap();
+    assert_eq!(drag.arguments["path"], json!([[1, 2], [0, 4]]));
+    let told = json!({ "from": [["1", 2.0], [-3, "4"]], "to": [[1, 2], [0, 4]] });
+    assert_eq!(drag.adjusted["path"], told);
+    let spelt = given("mouse_drag", json!({ "path": [["1", 2.0], [3, "4"]] })).unwrap();
+    assert_eq!(spelt.adjusted, Map::new());
+    let area = json!({ "x": 10, "y": 20, "w": 30, "h": 40 });
+    for (region, told) in [
+        (json!({ "x": "10", "y": 20, "w": 30.0, "h": 40 }), false),
+        (json!([10, "20", 40, 60]), false),
+        (json!([10.5, 20, 40, 60]), true),
+    ] {
+        let zoom = given("zoom", json!({ "region": region })).unwrap();
+        assert_eq!(zoom.arguments["region"], area, "{region}");
+        assert_eq!(zoom.adjusted.contains_key("region"), told, "{region}");
+    }
+    for (region, error) in [
+        (json!([5, 5, 5, 9]), "region must be [left, top, right, bottom]"),
+        (json!([1, 2, 3]), "region must be [left, top, right, bottom]"),
+        (json!([1, 2, "c", 4]), "invalid type: string \"c\", expected u32"),
+        (json!({ "x": 0, "y": 0, "w": -1, "h": 1 }), "invalid value: integer `-1`, expected u32"),
+    ] {
+        let zoom = given("zoom", json!({ "region": region }));
+        assert_eq!(zoom, Err(error.to_owned()), "{region}");
+    }
+}
+
 fn scalar() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),

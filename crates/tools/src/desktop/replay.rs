@@ -1,16 +1,19 @@
 //! Does again what was recorded on a desktop, step by step, as long as it looks as it did.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use kernel::{
-    desktop::{Again, By, Stopped, Trajectory, Who},
+    desktop::{Again, By, Class, Stopped, Trajectory, Who},
     toolbox::{Call, Deed, Detail, Reply, Risk},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::driving::{Driver, armed, explained, handed_back};
+use super::{
+    driving::{Driver, explained, handed_back},
+    leave::{Leaves, Need},
+};
 use crate::typed::{Typed, shorten};
 
 /// Does again what a person recorded on a desktop, by the name they gave it. Before each step it is
@@ -24,6 +27,19 @@ pub struct Input {
     from_step: Option<usize>,
     /// Which machine; the one where it was recorded if absent.
     device: Option<String>,
+}
+
+/// What must be allowed for all of it.
+fn classes(trajectory: &Trajectory) -> Vec<Class> {
+    // What cannot be read as an action any more is refused at its step.
+    let actions = trajectory.steps.iter().filter_map(|step| step.motion.action().ok().flatten());
+    let classes: BTreeSet<Class> = actions.flat_map(|action| action.classes()).collect();
+    classes.into_iter().collect()
+}
+
+fn told(device: &str, trajectory: &Trajectory) -> Value {
+    let steps: Vec<String> = trajectory.steps.iter().map(|it| it.motion.title()).collect();
+    json!({ "device": device, "name": trajectory.name, "steps": steps })
 }
 
 pub struct Replaying(pub Arc<Driver>);
@@ -57,14 +73,17 @@ impl Typed for Replaying {
         format!("Doing {} again", shorten(&input.name, 80))
     }
 
-    /// A recording may send something off, whatever it is called.
-    async fn foresee(&self, input: Input, _: &Call) -> Result<Deed, String> {
+    /// A recording may send something off, whatever it is called. Where that is asked when it is run,
+    /// it is not asked here.
+    async fn foresee(&self, input: Input, call: &Call) -> Result<Deed, String> {
         let trajectory = self.find(&input).await?;
         let device = input.device.unwrap_or_else(|| trajectory.device.clone());
-        let steps: Vec<String> = trajectory.steps.iter().map(|it| it.motion.title()).collect();
-        let args = json!({ "device": device, "name": trajectory.name, "steps": steps });
+        let args = told(&device, &trajectory);
         let subjects = vec![format!("{device} replay {}", trajectory.name)];
-        Ok(Deed { risk: Risk::Acts, detail: Detail::Arguments { args }, subjects, within: None })
+        let (host, session) = (self.0.host()?, call.session.id());
+        let asked_later = Leaves::will_ask(&host, session, &device, &classes(&trajectory));
+        let risk = if asked_later { Risk::Shows } else { Risk::Acts };
+        Ok(Deed { risk, detail: Detail::Arguments { args }, subjects, within: None })
     }
 
     async fn run(&self, input: Input, call: Call) -> Result<Reply, String> {
@@ -77,7 +96,12 @@ impl Typed for Replaying {
         if !(1..=steps).contains(&first) {
             return Err(format!("from_step must be from 1 to {steps}, not {first}"));
         }
-        armed(&host, &call, &device).await?;
+        let need = Need {
+            classes: classes(&trajectory),
+            title: self.title(&input),
+            args: told(&device, &trajectory),
+        };
+        self.0.leaves.armed(&host, &call, &device, need).await?;
         handed_back(&host, &device).await;
         let by = By::Leave(Who { session: Some(session), caller: call.caller.clone() });
         let again = Again { from: first - 1, anyway: false };

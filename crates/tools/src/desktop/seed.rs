@@ -1,103 +1,13 @@
-//! The seven tools of the reference, under its names; arguments are read as its hub reads them.
+//! The seven tools of the reference, under its names.
 
-use std::{borrow::Cow, marker::PhantomData};
-
-use kernel::desktop::DesktopError;
-use remote::{
-    coerce::{Coerced, coerce},
-    command::{self, PREFIX, Request},
-};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer};
+use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-use super::driving::{Gesture, Meant, View};
+use super::given::Gesture;
 use crate::typed::shorten;
 
-/// A tool of the reference: how its arguments look to a model, and its calls to a person.
-pub trait Seed: JsonSchema + Send + 'static {
-    const NAME: &'static str;
-    fn title(given: &Map<String, Value>) -> String;
-}
-
-/// Arguments as they were written, whatever they are.
-pub struct Given<S> {
-    arguments: Map<String, Value>,
-    seed: PhantomData<fn() -> S>,
-}
-
-impl<'de, S> Deserialize<'de> for Given<S> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let arguments = Map::deserialize(deserializer)?;
-        Ok(Self { arguments, seed: PhantomData })
-    }
-}
-
-impl<S: JsonSchema> JsonSchema for Given<S> {
-    fn schema_name() -> Cow<'static, str> {
-        S::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        S::json_schema(generator)
-    }
-}
-
-impl<S: Seed> Gesture for Given<S> {
-    const NAME: &'static str = S::NAME;
-
-    fn device(&self) -> Option<&str> {
-        self.arguments.get("device").and_then(Value::as_str)
-    }
-
-    fn title(&self) -> String {
-        S::title(&self.arguments)
-    }
-
-    fn meant(&self, view: View) -> Result<Meant, DesktopError> {
-        let malformed = |text: String| DesktopError::bad(format!("{PREFIX}{text}"));
-        let mut given = self.arguments.clone();
-        given.remove("device");
-        let shown = match given.remove("show") {
-            None | Some(Value::Null) => false,
-            Some(Value::Bool(shown)) => shown,
-            Some(other) => {
-                return Err(malformed(format!("show must be true or false, not {other}")));
-            }
-        };
-        let Coerced { mut arguments, adjusted, ignored } =
-            coerce(S::NAME, &given).map_err(malformed)?;
-        if S::NAME == MouseMove::NAME {
-            on_screen(&mut arguments, view)?;
-        }
-        let Request::Do(order) = command::action(S::NAME, arguments)? else {
-            return Err(malformed("that is not a command".to_owned()));
-        };
-        let mut notes = Map::new();
-        if !adjusted.is_empty() {
-            notes.insert("adjusted".to_owned(), Value::Object(adjusted));
-        }
-        if !ignored.is_empty() {
-            notes.insert("ignored".to_owned(), ignored.into());
-        }
-        Ok(Meant { shown, notes, ..Meant::from(order.action) })
-    }
-}
-
-/// From the points of the picture that the model saw.
-fn on_screen(arguments: &mut Map<String, Value>, view: View) -> Result<(), DesktopError> {
-    let number = |name: &str| {
-        arguments.get(name).and_then(Value::as_u64).and_then(|it| u32::try_from(it).ok())
-    };
-    let (Some(x), Some(y)) = (number("x"), number("y")) else { return Ok(()) };
-    let point = view.point(x, y)?;
-    arguments.insert("x".to_owned(), point.x.into());
-    arguments.insert("y".to_owned(), point.y.into());
-    Ok(())
-}
-
 /// What a model wrote there, for a line that a person reads.
-fn written(given: &Map<String, Value>, name: &str, most: usize) -> String {
+pub fn written(given: &Map<String, Value>, name: &str, most: usize) -> String {
     match given.get(name) {
         Some(Value::String(text)) => shorten(text, most),
         Some(value) => shorten(&value.to_string(), most),
@@ -107,7 +17,7 @@ fn written(given: &Map<String, Value>, name: &str, most: usize) -> String {
 
 macro_rules! seed {
     ($kind:ident, $name:literal, $title:expr) => {
-        impl Seed for $kind {
+        impl Gesture for $kind {
             const NAME: &'static str = $name;
 
             fn title(given: &Map<String, Value>) -> String {
@@ -131,6 +41,8 @@ pub struct MouseMove {
     duration: Option<f64>,
     /// Whether to show the screen afterwards.
     show: Option<bool>,
+    /// The picture that the point is taken from, such as `shot_3`, if it is not the last one.
+    shot: Option<String>,
     /// Which machine; the one you used last, or the only one, if absent.
     device: Option<String>,
 }
@@ -222,6 +134,12 @@ pub struct Screenshot {
     display: Option<u32>,
     /// A part of the screen, in its own pixels, which is then shown as large as possible.
     region: Option<Region>,
+    /// How many pixels its longer edge may have; 1568 if absent.
+    max_edge: Option<u32>,
+    /// `webp` (which loses nothing, as does `png`), `png` or `jpeg`.
+    format: Option<String>,
+    /// Of a `jpeg`, from 1 to 100.
+    quality: Option<u8>,
     /// Which machine; the one you used last, or the only one, if absent.
     device: Option<String>,
 }
