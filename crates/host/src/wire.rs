@@ -215,13 +215,17 @@ async fn local_desktop(
     armed: Option<Duration>,
 ) -> Option<Stay> {
     let settings = lent?;
+    let local = desktop::Local::new(settings);
     if !desktop::is_present() {
         if armed.is_some() {
             tracing::warn!("there is no desktop here that --desktop-arm could arm");
         }
+        if let Err(why) = local.info().await {
+            // Whoever wanted it armed means it when they name none.
+            host.devices.lack(Devices::LOCAL, why, armed.is_some());
+        }
         return None;
     }
-    let local = desktop::Local::new(settings);
     local.mend().await;
     let stay = host.devices.join(Devices::LOCAL, Arc::new(local));
     if let Some(window) = armed {

@@ -5,6 +5,7 @@ mod classes;
 mod devices;
 mod driving;
 mod error;
+mod hushed;
 mod keeping;
 mod key;
 mod mapping;

@@ -98,23 +98,41 @@ fn click() -> Action {
 }
 
 #[tokio::test(start_paused = true)]
-async fn never_armed_expired_and_not_granted_are_three_refusals() {
+async fn never_armed_expired_and_not_granted_are_three_refusals_and_on_record() {
     let home = Home::new().await;
     let desktop = Arc::new(Pretended::default());
     let _stay = home.host.devices.join("studio", desktop.clone());
+    let drive = async || {
+        let who = Who { session: Some(home.session), caller: Caller::Model };
+        home.host.drive(who, "studio", click().into()).await.1
+    };
     let never = DesktopError::new(Code::NotArmed, "Desktop control is not armed");
-    assert_eq!(home.act("studio", click()).await, Err(never));
+    assert_eq!(drive().await, Err(never));
     home.arm("studio", &[Class::Look], Duration::from_mins(15));
-    let error = home.act("studio", click()).await.unwrap_err();
+    let error = drive().await.unwrap_err();
     assert_eq!((error.code, error.text.as_str()), (Code::Denied, "Desktop control is not granted"));
     home.arm("studio", &[Class::Point], Duration::from_mins(15));
-    home.act("studio", click()).await.unwrap();
+    drive().await.unwrap();
     let until = home.host.ports.clock.now() + Duration::from_mins(15);
     home.world.clock.advance(SignedDuration::from_mins(15));
-    let expired = format!("Desktop control expired at {until}");
-    let expired = DesktopError::new(Code::NotArmed, expired);
-    assert_eq!(home.act("studio", click()).await, Err(expired));
+    let text = format!("Desktop control expired at {until}");
+    assert_eq!(drive().await, Err(DesktopError::new(Code::NotArmed, text.clone())));
     assert_eq!(desktop.done.lock().unwrap().len(), 1);
+    let log = home.host.ports.log.read(home.session, Seq(0), 100).await.unwrap();
+    let kept = log.into_iter().filter_map(|entry| match entry.fact {
+        Fact::Desktop(fact) => match *fact {
+            DesktopFact::Acted { result, code, leave, .. } => Some((result, code, leave)),
+            _ => None,
+        },
+        _ => None,
+    });
+    let expected = [
+        ("Desktop control is not armed".to_owned(), Some(Code::NotArmed), None),
+        ("Desktop control is not granted".to_owned(), Some(Code::Denied), None),
+        ("Clicked left button".to_owned(), None, Some(Leave::Until(until))),
+        (text, Some(Code::NotArmed), None),
+    ];
+    assert_eq!(kept.collect::<Vec<_>>(), expected);
     home.arm("studio", &[Class::Point], Duration::from_hours(100));
     let [arming] = home.host.devices.armings().try_into().unwrap();
     assert_eq!(arming.until, home.host.ports.clock.now() + Duration::from_hours(8));
@@ -143,6 +161,25 @@ async fn a_device_is_picked_by_name_by_habit_or_because_it_is_the_only_one() {
     assert_eq!(devices.pick(Some("b"), session).as_deref(), Ok("b"));
     drop(newer);
     assert_eq!(devices.pick(None, session).as_deref(), Ok("a"));
+}
+
+#[tokio::test]
+async fn one_that_was_lent_and_cannot_be_had_says_why_and_counts_for_nothing_else() {
+    let home = Home::new().await;
+    let devices = &home.host.devices;
+    let why = DesktopError::new(Code::NoDisplay, "no display");
+    devices.lack(Devices::LOCAL, why.clone(), false);
+    assert_eq!(devices.pick(None, None), Err(DesktopError::no_client()));
+    devices.lack(Devices::LOCAL, why.clone(), true);
+    assert_eq!(devices.list(), []);
+    assert_eq!(devices.pick(None, None), Err(why.clone()));
+    assert_eq!(devices.pick(Some("studio"), None).unwrap_err().text, "No device is named studio");
+    let studio = devices.join("studio", Arc::new(Pretended::default()));
+    assert_eq!(devices.pick(None, None).as_deref(), Ok("studio"));
+    assert_eq!(devices.pick(Some(Devices::LOCAL), None), Err(why));
+    drop(studio);
+    let _local = devices.join(Devices::LOCAL, Arc::new(Pretended::default()));
+    assert_eq!(devices.pick(None, None).as_deref(), Ok(Devices::LOCAL));
 }
 
 #[tokio::test(start_paused = true)]

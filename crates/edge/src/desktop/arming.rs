@@ -161,7 +161,7 @@ pub async fn hand_back(
 
 pub fn pick(app: &App, named: Option<&str>) -> Result<String, ApiError> {
     app.hub.devices().pick(named, None).map_err(|error: DesktopError| match error.code {
-        Code::Disconnected => ApiError::not_found(error.text),
+        Code::Disconnected | Code::NoDisplay => ApiError::not_found(error.text),
         _ => ApiError::bad_request(error.text),
     })
 }

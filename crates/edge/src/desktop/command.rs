@@ -88,6 +88,14 @@ async fn run(app: &App, Wish { device, request, mut notes }: Wish) -> Response {
     let devices = app.hub.devices();
     let device = match devices.pick(device.as_deref(), None) {
         Ok(device) => device,
+        Err(error) if error.code == Code::NoDisplay => {
+            // Said as the device would, had it come so far.
+            let error = match &request {
+                Request::Do(order) => order.action.failed(error),
+                _ => error,
+            };
+            return answer(StatusCode::OK, &Err(error), notes);
+        }
         Err(error) => return answer(refusal(&error, true), &Err(error), notes),
     };
     let result = match request {

@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use super::{connection::Connection, passes::Bearer, viewer::Viewer};
+use super::{connection::Connection, hub::TAKEN, passes::Bearer, viewer::Viewer};
 use crate::{
     App,
     auth::{self, Entered, Entrance},
@@ -35,6 +35,9 @@ pub async fn connect(State(app): State<Arc<App>>, upgrade: Upgrade, request: Req
     match (&bearer, watches) {
         (Bearer::Owner | Bearer::Viewer, true) => {
             upgrade::open(app, upgrade, &request, |app| Viewer::new(app.hub.devices().news()))
+        }
+        (Bearer::Device(name), false) if app.hub.is_held_by_another(name, &bearer) => {
+            ApiError::conflict(TAKEN).into_response()
         }
         (Bearer::Owner | Bearer::Device(_), false) => {
             upgrade::open(app, upgrade, &request, |app| Connection::new(app.hub.clone(), bearer))

@@ -92,7 +92,10 @@ impl Connection {
         let remote = Arc::new(remote);
         // Ours first, or it would be told to go for its own sake.
         self.place = None;
-        let place = self.hub.seat(name.clone(), remote.clone(), self.dismiss.clone());
+        let place = {
+            let (bearer, dismiss) = (self.bearer.clone(), self.dismiss.clone());
+            self.hub.seat(name.clone(), bearer, remote.clone(), dismiss)
+        };
         let stay = devices.join(&name, remote as Arc<dyn Desktop>);
         self.place = Some((stay, place));
     }

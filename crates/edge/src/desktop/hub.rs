@@ -27,6 +27,9 @@ const RENAMED: Farewell = Farewell { code: 1000, reason: "This device has a new 
 /// And the one whose key was taken away.
 const FORGOTTEN: Farewell = Farewell { code: 1008, reason: "This device was forgotten" };
 
+/// What one is told that wants the name of another.
+pub const TAKEN: &str = "that name belongs to another key";
+
 pub struct Hub {
     devices: Arc<Devices>,
     clock: Arc<dyn Clock>,
@@ -39,6 +42,8 @@ pub struct Hub {
 #[derive(Clone)]
 struct Seat {
     client: Uuid,
+    /// By whose key.
+    bearer: Bearer,
     since: Timestamp,
     remote: Arc<Remote>,
     dismiss: watch::Sender<Option<Farewell>>,
@@ -95,22 +100,29 @@ impl Hub {
             return Err("a name has 1 to 64 letters, digits, dots, dashes and underscores");
         }
         match bearer {
+            _ if self.is_held_by_another(name, bearer) => Err(TAKEN),
             Bearer::Device(_) => Ok(()),
             _ if name == Devices::LOCAL => Err("that is the name of the hub's own machine"),
-            _ if self.passes.is_taken(name) => Err("that name belongs to another key"),
+            _ if self.passes.is_taken(name) => Err(TAKEN),
             _ => Ok(()),
         }
+    }
+
+    /// Whether somebody is connected by this name who came with another key.
+    pub fn is_held_by_another(&self, name: &str, bearer: &Bearer) -> bool {
+        self.seats().get(name).is_some_and(|seat| seat.bearer != *bearer)
     }
 
     /// Gives a connection its name, and sends away whoever had it.
     pub fn seat(
         self: &Arc<Self>,
         name: String,
+        bearer: Bearer,
         remote: Arc<Remote>,
         dismiss: watch::Sender<Option<Farewell>>,
     ) -> Place {
         let (client, since) = (self.clock.id(), self.clock.now());
-        let seat = Seat { client, since, remote, dismiss };
+        let seat = Seat { client, bearer, since, remote, dismiss };
         let before = self.seats().insert(name.clone(), seat);
         if let Some(before) = before {
             before.dismiss.send_replace(Some(REPLACED));

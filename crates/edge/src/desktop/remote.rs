@@ -31,8 +31,9 @@ const GRACE: Duration = Duration::from_secs(10);
 const MOST: usize = 64;
 /// Between two pictures of which the second tells whether the first is still true.
 const GLANCE: Duration = Duration::from_millis(80);
-/// How often it is asked for its picture while somebody looks; it cannot tell what has changed.
-const POLL: Duration = Duration::from_millis(500);
+/// How often it is asked for its picture at most while somebody looks; it cannot tell what has
+/// changed.
+const POLL: Duration = Duration::from_millis(200);
 /// How large that picture is.
 const GLANCED: u32 = 1920;
 
@@ -59,6 +60,8 @@ pub struct Remote {
     states: watch::Receiver<State>,
     /// Held by whoever's turn it is.
     turn: Mutex<()>,
+    /// Held by whoever looks: one picture at a time, and nothing else waits for it.
+    looking: Mutex<()>,
     waiting: AtomicUsize,
     /// What it was told last.
     armed: AtomicBool,
@@ -72,9 +75,10 @@ impl Remote {
         wishes: mpsc::UnboundedSender<Wish>,
         states: watch::Receiver<State>,
     ) -> Self {
-        let (turn, waiting) = (Mutex::default(), AtomicUsize::new(0));
+        let (turn, looking) = (Mutex::default(), Mutex::default());
+        let waiting = AtomicUsize::new(0);
         let armed = AtomicBool::new(false);
-        Self { name, hello, devices, wishes, states, turn, waiting, armed }
+        Self { name, hello, devices, wishes, states, turn, looking, waiting, armed }
     }
 
     /// How many orders wait here, besides those that wait on the device.
@@ -86,13 +90,11 @@ impl Remote {
         if let Action::Wait(Waiting::For(seconds)) = order.action {
             return self.idle(seconds, &order).await;
         }
-        let kind = order.action.kind();
-        if !self.knows(kind) {
-            return Err(DesktopError::unsupported(kind, &self.name));
-        }
+        let kind = self.known(&order.action)?;
         let follows = order.after.filter(|_| SEED.contains(&kind));
         let order = Order { after: order.after.filter(|_| follows.is_none()), ..order };
-        let _turn = if is_aside(&order.action) { None } else { Some(self.turn().await?) };
+        let _turn =
+            if is_aside(&order.action) { None } else { Some(self.turn(&order.action).await?) };
         let outcome = self.ask(&order).await?;
         match follows {
             Some(after) => Ok(self.with_picture(outcome, after).await),
@@ -100,8 +102,11 @@ impl Remote {
         }
     }
 
-    fn knows(&self, kind: &str) -> bool {
-        self.hello.info.commands.iter().any(|known| known == kind)
+    /// The name of an action, if the device knows it.
+    fn known(&self, action: &Action) -> Result<&'static str, DesktopError> {
+        let kind = action.kind();
+        let is_known = self.hello.info.commands.iter().any(|known| known == kind);
+        if is_known { Ok(kind) } else { Err(DesktopError::unsupported(kind, &self.name)) }
     }
 
     /// Waiting needs no device.
@@ -115,12 +120,19 @@ impl Remote {
     }
 
     /// Orders are sent one at a time, so that each has all of its time.
-    async fn turn(&self) -> Result<MutexGuard<'_, ()>, DesktopError> {
+    async fn turn(&self, action: &Action) -> Result<MutexGuard<'_, ()>, DesktopError> {
         let waiting = Count::up(&self.waiting);
         if waiting.before >= MOST {
             return Err(DesktopError::queue_full());
         }
-        Ok(self.turn.lock().await)
+        let is_taken = || self.states.borrow().paused.is_some();
+        let was_taken = is_taken();
+        let turn = self.turn.lock().await;
+        // A person took it meanwhile; whoever comes later is told by the device itself.
+        if action.is_input() && !was_taken && is_taken() {
+            return Err(DesktopError::stopped());
+        }
+        Ok(turn)
     }
 
     /// Sends it, and waits for the answer.
@@ -223,7 +235,10 @@ impl Desktop for Remote {
     fn glance(&self, cursor: bool) -> BoxFuture<'_, Result<Pixels, DesktopError>> {
         async move {
             let shot = Shot { format: Format::Png, max_edge: GLANCED, cursor, ..Shot::default() };
-            match self.perform(Action::Screenshot(shot).into()).await? {
+            let order = Order::from(Action::Screenshot(shot));
+            self.known(&order.action)?;
+            let _looking = self.looking.lock().await;
+            match self.ask(&order).await? {
                 Outcome::Picture(frame) => glance::read(&frame),
                 _ => Err(DesktopError::failed("the device answered without a picture")),
             }

@@ -1,5 +1,7 @@
 //! The hub by its transcript, without sockets: what a device says goes in, what it is told comes out.
 
+mod waiting;
+
 use std::{sync::Arc, time::Duration};
 
 use axum::extract::ws::Utf8Bytes;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
 use kernel::{
-    desktop::{Code, Deed, News},
+    desktop::{Code, Deed, DesktopError, News, Outcome},
     toolbox::Caller,
 };
 use remote::reply::{self, Envelope};
@@ -45,7 +45,6 @@ impl Dialect for Viewer {
 /// The three words of the seed, and beside them whose they are.
 pub fn told(deed: &Arc<Deed>) -> Value {
     let Deed { device, command, who, kind, arguments, result, leave: _, at, ms: _ } = &**deed;
-    let envelope = Envelope { extended: true, now: at.as_millisecond(), ms: None, shot: 0 };
     let mut frame = json!({
         "tool": kind, "arguments": arguments, "commandId": command, "device": device,
         "session": who.session.map(|session| session.to_string()),
@@ -53,9 +52,24 @@ pub fn told(deed: &Arc<Deed>) -> Value {
     });
     match result {
         Err(error) if is_unanswered(error.code) => frame["error"] = error.text.as_str().into(),
-        result => frame["result"] = Value::Object(reply::written(result, envelope)),
+        result => frame["result"] = shown(result),
     }
     frame
+}
+
+/// What came of it in the words of the seed, without what is only for whoever asked: pictures, and
+/// what was on a clipboard.
+fn shown(result: &Result<Outcome, DesktopError>) -> Value {
+    match result {
+        Ok(Outcome::Picture(_)) => json!({ "type": "screenshot" }),
+        Ok(Outcome::Clipboard { .. }) => json!({ "type": "clipboard" }),
+        Ok(Outcome::Batch(results)) => {
+            let completed = results.iter().filter(|result| result.is_ok()).count();
+            let results: Vec<Value> = results.iter().map(shown).collect();
+            json!({ "type": "batch", "results": results, "completed": completed })
+        }
+        result => Value::Object(reply::written(result, Envelope::PLAIN)),
+    }
 }
 
 /// Whether it never came to the device, or nothing came back.

@@ -69,7 +69,7 @@ pub async fn arm(house: &House, device: &str) {
 }
 
 /// A client of the original: a token in the address, and the words of the seed.
-async fn original(house: &House, key: &str) -> Socket {
+pub async fn original(house: &House, key: &str) -> Socket {
     let mut socket =
         Socket::open(house.address(), &format!("/connect?token={key}"), &[]).await.unwrap();
     socket
@@ -111,8 +111,7 @@ async fn a_device_of_ours_is_driven_from_its_key_to_its_forgetting() {
         "adjusted": { "y": { "from": 300.7, "to": 300 } }, "ignored": ["z"],
     });
     assert_eq!((status, moved), (200, expected));
-    let result =
-        json!({ "type": "success", "message": "Moved mouse to (500, 300)", "x": 500, "y": 300 });
+    let result = json!({ "type": "success", "message": "Moved mouse to (500, 300)" });
     let seen = json!({
         "tool": "mouse_move", "arguments": { "x": 500, "y": 300, "duration": 0.0 }, "result": result,
         "commandId": id, "device": "studio", "session": null, "ts": ms, "caller": "owner",
@@ -121,7 +120,8 @@ async fn a_device_of_ours_is_driven_from_its_key_to_its_forgetting() {
     let (_, wrong) =
         house.post("/api/command", json!({ "type": "mouse_move", "x": 5000, "y": 1 })).await;
     assert_eq!(wrong["code"], "out_of_bounds");
-    assert_eq!(viewer.next().await["result"]["type"], "error");
+    let text = &wrong["error"];
+    assert_eq!(viewer.next().await["result"], json!({ "type": "error", "error": text }));
     let (status, position) =
         house.post("/api/command", json!({ "type": "get_mouse_position" })).await;
     assert_eq!((status, &position["x"]), (200, &json!(500)));
@@ -129,6 +129,17 @@ async fn a_device_of_ours_is_driven_from_its_key_to_its_forgetting() {
     assert_eq!(
         (status, &picture["width"], &picture["screen"]["w"]),
         (200, &json!(16), &json!(1920))
+    );
+    assert_eq!(viewer.next().await["result"]["type"], "mouse_position");
+    assert_eq!(viewer.next().await["result"], json!({ "type": "screenshot" }));
+    let actions = json!([{ "type": "clipboard_set", "text": "a" }, { "type": "clipboard_get" }]);
+    let (_, both) =
+        house.post("/api/command", json!({ "type": "batch", "actions": actions })).await;
+    assert_eq!(both["results"][1], json!({ "type": "clipboard", "text": "a" }));
+    let result = viewer.next().await["result"].clone();
+    assert_eq!(
+        (&result["completed"], &result["results"][1]),
+        (&json!(2), &json!({ "type": "clipboard" }))
     );
 
     let (_, listed) = house.get("/api/devices").await;

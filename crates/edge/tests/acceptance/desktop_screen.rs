@@ -304,7 +304,7 @@ async fn how_desktops_stand_is_told_and_what_was_done_is_read_a_page_at_a_time()
     assert_eq!(studio.stands().await["paused"], "human");
     studio.wish("take_over").await;
     let mut looker = Looker::new(house, "studio").await;
-    for (id, text) in [(1, "a"), (2, "b"), (3, "c")] {
+    for (id, text) in [(1, "a"), (2, "bb"), (3, "ccc")] {
         looker.done(id, json!({ "type": "keyboard_type", "text": text })).await;
     }
     let (_, newest) = house.get("/api/desktop/log?device=studio&limit=2").await;
@@ -312,10 +312,14 @@ async fn how_desktops_stand_is_told_and_what_was_done_is_read_a_page_at_a_time()
         let actions = page["actions"].as_array().unwrap().iter();
         actions.map(|it| it["arguments"]["text"].clone()).collect()
     };
-    assert_eq!(texts(&newest), ["c", "b"]);
+    // That the person typed is told, and how much; not what.
+    assert_eq!(texts(&newest), ["[secret, 3 chars]", "[secret, 2 chars]"]);
     let before = &newest["before"];
     let (_, oldest) = house.get(&format!("/api/desktop/log?limit=2&before={before}")).await;
-    assert_eq!((texts(&oldest), &oldest["before"]), (vec![json!("a")], &Value::Null));
+    assert_eq!(
+        (texts(&oldest), &oldest["before"]),
+        (vec![json!("[secret, 1 chars]")], &Value::Null)
+    );
     let action = &oldest["actions"][0];
     let result = json!({ "type": "success", "message": "Typed 1 characters" });
     assert_eq!(

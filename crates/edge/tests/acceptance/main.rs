@@ -15,6 +15,8 @@ mod cabinet_web;
 mod common;
 mod desktop;
 mod desktop_chat;
+mod desktop_coerced;
+mod desktop_halting;
 mod desktop_names;
 mod desktop_original;
 mod desktop_screen;

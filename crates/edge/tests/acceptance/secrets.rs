@@ -5,12 +5,14 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
+use kernel::update::Seq;
 use serde_json::json;
 use testkit::model::text;
 
 use crate::{
     access::{ROUTES, cookie},
     common::{Ask, House, Socket},
+    desktop::{Device, arm, key},
 };
 
 /// Everything that is logged while these tests run.
@@ -83,4 +85,49 @@ async fn secrets_appear_in_no_answer_and_in_no_log() {
     for secret in [&key, &code, &token, &cookie] {
         assert!(!shown.iter().any(|text| text.contains(secret.as_str())));
     }
+}
+
+#[tokio::test]
+async fn text_that_is_typed_as_a_secret_is_told_to_the_device_alone() {
+    let log = logged();
+    let house = House::new([]).await;
+    let key = key(&house, "studio", "device").await;
+    let device = Device::connected(&house, &key, "studio").await;
+    arm(&house, "studio").await;
+    let bearer = [("authorization", house.bearer())];
+    let path = "/connect?device=web-viewer";
+    let mut viewer = Socket::open(house.address(), path, &bearer).await.unwrap();
+    let typed = |text: &str| json!({ "type": "keyboard_type", "text": text, "secret": true });
+    let actions = json!([typed("correct horse"), { "type": "screenshot" }]);
+    let mut pictured = typed("correct horse");
+    pictured["after"] = json!({ "screenshot": true });
+    let wishes = [typed("correct horse"), pictured, json!({ "type": "batch", "actions": actions })];
+    let wrong = house.post("/api/command", typed("correct horse\u{0}")).await;
+    assert_eq!(wrong.1["type"], "error");
+    let mut shown = vec![wrong.1.to_string()];
+    for wish in wishes {
+        shown.push(house.post("/api/command", wish).await.1.to_string());
+        let frame = viewer.next().await;
+        assert!(frame["arguments"].to_string().contains("[secret, 1"), "{frame}");
+        let frame = frame.to_string();
+        assert!(!frame.contains("\"data\""), "{frame}");
+        shown.push(frame);
+    }
+    shown.push(house.get("/api/desktop/log").await.1.to_string());
+    let own = house.host().desktop_session(None).await.unwrap();
+    let facts = house.host().ports.log.read(own, Seq(0), 100).await.unwrap();
+    let facts = serde_json::to_string(&facts).unwrap();
+    assert_eq!(facts.matches("[secret, 1").count(), 3, "{facts}");
+    shown.push(facts);
+    // What is logged is heard down to the least of it: else this would tell nothing.
+    tracing::trace!("the end of the log");
+    let log = log.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let log = String::from_utf8_lossy(&log).into_owned();
+    assert!(log.contains("the end of the log"));
+    shown.push(log);
+    for shown in shown {
+        assert!(!shown.contains("horse"), "{shown}");
+    }
+    let heard = format!("{:?}", device.desktop.done());
+    assert_eq!(heard.matches("correct horse").count(), 3, "{heard}");
 }

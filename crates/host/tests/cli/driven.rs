@@ -171,6 +171,25 @@ fn a_name_that_cannot_be_had_ends_it_with_the_reason() {
 }
 
 #[test]
+fn a_server_without_a_display_says_so_to_whoever_wants_its_own_desktop() {
+    let text = "Mouse move failed: no display (DISPLAY and WAYLAND_DISPLAY are not set)";
+    for (arguments, device, expected) in [
+        (vec![], Value::Null, (503, json!("No client connected"), json!("disconnected"))),
+        (vec![], json!("local"), (200, json!(text), json!("no_display"))),
+        (vec!["--desktop-arm", "15m"], Value::Null, (200, json!(text), json!("no_display"))),
+    ] {
+        let home = Home::new();
+        let server = home.serve(&arguments);
+        let key = home.run(&["key"]).out.trim().to_owned();
+        let wish = json!({ "type": "mouse_move", "x": 1, "y": 2, "device": device });
+        let (status, answer) = server.ask("POST", "/api/command", &key, Some(&wish));
+        assert_eq!((status, answer["error"].clone(), answer["code"].clone()), expected);
+        let (_, listed) = server.ask("GET", "/api/status", &key, None);
+        assert_eq!(listed["devices"], json!([]));
+    }
+}
+
+#[test]
 fn a_command_that_was_under_way_when_its_hub_died_is_said_to_be_interrupted_and_not_repeated() {
     let home = Home::new();
     let server = home.serve(&[]);

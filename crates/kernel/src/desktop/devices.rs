@@ -3,6 +3,7 @@
 mod acting;
 mod arming;
 mod hands;
+mod lasting;
 mod pace;
 mod recent;
 mod stay;
@@ -13,7 +14,10 @@ use std::{
 };
 
 use jiff::Timestamp;
-use tokio::{sync::broadcast, time::Instant};
+use tokio::{
+    sync::{broadcast, watch},
+    time::Instant,
+};
 
 pub use self::{
     acting::{Deed, Who},
@@ -34,6 +38,8 @@ pub struct Devices {
     roster: Arc<Roster>,
     inner: Mutex<Inner>,
     news: broadcast::Sender<News>,
+    /// Told when something that is being done may have to end.
+    endings: watch::Sender<()>,
     /// Counts orders, whoever gave them and to whom.
     orders: AtomicU64,
 }
@@ -41,8 +47,12 @@ pub struct Devices {
 #[derive(Default)]
 struct Inner {
     present: BTreeMap<String, Present>,
+    /// Those that cannot be had although they could be expected.
+    lacking: BTreeMap<String, Lack>,
     /// Counts those who came.
     stays: u64,
+    /// Counts how often any was stopped.
+    stops: u64,
     armings: Vec<Arming>,
     /// The device that each session drove last.
     last: HashMap<SessionId, String>,
@@ -60,8 +70,17 @@ struct Present {
     since: Timestamp,
     /// By our side, whatever the device thinks of itself.
     paused: Option<Pause>,
+    /// When it was stopped last, among all stops.
+    stopped: u64,
     /// From when on the next order fits the rate.
     free: Option<Instant>,
+}
+
+/// Why there is no such device.
+struct Lack {
+    why: DesktopError,
+    /// Whether it is what is meant where none is named.
+    is_meant: bool,
 }
 
 /// Something that happened to a device.
@@ -104,7 +123,9 @@ impl Devices {
 
     pub fn new(clock: Arc<dyn Clock>, roster: Arc<Roster>) -> Self {
         let (news, _) = broadcast::channel(BACKLOG);
-        Self { clock, roster, inner: Mutex::default(), news, orders: AtomicU64::new(0) }
+        let (inner, endings, orders) =
+            (Mutex::default(), watch::Sender::default(), AtomicU64::new(0));
+        Self { clock, roster, inner, news, endings, orders }
     }
 
     /// A device has come, in place of any other of that name. It leaves when what is returned is
@@ -113,11 +134,18 @@ impl Devices {
         let mut inner = self.inner();
         inner.stays += 1;
         let (stay, since) = (inner.stays, self.clock.now());
-        let present = Present { desktop, stay, since, paused: None, free: None };
+        let present = Present { desktop, stay, since, paused: None, stopped: 0, free: None };
         inner.present.insert(device.to_owned(), present);
+        inner.lacking.remove(device);
         drop(inner);
         self.tell(News::Came { device: device.to_owned() });
         Stay { devices: self.clone(), device: device.to_owned(), number: stay }
+    }
+
+    /// A device cannot be had: whoever names it is told why, and where it `is_meant` whoever names
+    /// none while there is no other. It counts for nothing else.
+    pub fn lack(&self, device: &str, why: DesktopError, is_meant: bool) {
+        self.inner().lacking.insert(device.to_owned(), Lack { why, is_meant });
     }
 
     /// All that are there, by name, with since when.
@@ -142,6 +170,9 @@ impl Devices {
             if inner.present.contains_key(name) {
                 return Ok(name.to_owned());
             }
+            if let Some(lack) = inner.lacking.get(name) {
+                return Err(lack.why.clone());
+            }
             let text = format!("No device is named {name}");
             let error = DesktopError::new(Code::Disconnected, text);
             return Err(error.expecting(inner.present.keys()));
@@ -151,7 +182,10 @@ impl Devices {
         }
         let mut names = inner.present.keys();
         match (names.next(), names.next()) {
-            (None, _) => Err(DesktopError::no_client()),
+            (None, _) => {
+                let meant = inner.lacking.values().find(|lack| lack.is_meant);
+                Err(meant.map_or_else(DesktopError::no_client, |lack| lack.why.clone()))
+            }
             (Some(only), None) => Ok(only.clone()),
             (Some(_), Some(_)) => {
                 let names: Vec<&str> = inner.present.keys().map(String::as_str).collect();
@@ -173,6 +207,8 @@ impl Devices {
         let mut inner = self.inner();
         inner.last.remove(&session);
         inner.armings.retain(|arming| arming.session != Some(session));
+        drop(inner);
+        self.endings.send_replace(());
     }
 
     pub fn paused(&self, device: &str) -> Option<Pause> {
@@ -185,10 +221,14 @@ impl Devices {
     pub async fn pause(&self, device: &str, why: Pause) -> Result<(), DesktopError> {
         let desktop = {
             let mut inner = self.inner();
+            let stop = inner.stops + 1;
             let present = inner.present.get_mut(device).ok_or_else(DesktopError::no_client)?;
-            present.paused = Some(why);
-            present.desktop.clone()
+            (present.paused, present.stopped) = (Some(why), stop);
+            let desktop = present.desktop.clone();
+            inner.stops = stop;
+            desktop
         };
+        self.endings.send_replace(());
         self.tell(News::Paused { device: device.to_owned(), why });
         desktop.cancel(None).await?;
         desktop.act(Action::ReleaseAll.into()).await.map(drop)

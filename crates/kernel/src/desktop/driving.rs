@@ -56,7 +56,7 @@ impl Host {
 
     /// Ends what has run out since, and returns what still holds.
     async fn keep_time(&self, before: Vec<Arming>) -> Vec<Arming> {
-        for Arming { device, session, until, .. } in before {
+        for Arming { device, session, until, .. } in before.clone() {
             // What was ended or replaced by somebody is on record by that.
             if self.devices.armed(&device, session) != Armed::Expired(until) {
                 continue;
@@ -71,6 +71,9 @@ impl Host {
             }
         }
         let armings = self.devices.armings();
+        if before.iter().any(|arming| !armings.contains(arming)) {
+            self.devices.time_is_over();
+        }
         for (device, _) in self.devices.list() {
             let armed = armings.iter().any(|arming| arming.device == device);
             if let Some(desktop) = self.devices.get(&device) {

@@ -203,7 +203,7 @@ impl Action {
 }
 
 /// What is shown in the place of a secret.
-fn hidden(text: &str) -> String {
+pub(super) fn hidden(text: &str) -> String {
     format!("[secret, {} chars]", text.chars().count())
 }
 

@@ -9,7 +9,10 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::{sync::broadcast, time::Instant};
 
-use super::{Action, Armed, Code, Desktop, DesktopError, Devices, News, Noted, Order, Outcome};
+use super::{
+    Action, Armed, Code, Desktop, DesktopError, Devices, News, Noted, Order, Outcome,
+    lasting::{Lasting, Right},
+};
 use crate::{desktop::Leave, toolbox::Caller, update::SessionId};
 
 /// Who drives.
@@ -75,31 +78,33 @@ impl Devices {
         order.id = self.number();
         let (at, begun) = (self.clock.now(), Instant::now());
         let (command, action) = (order.id.clone(), order.action.clone());
+        // Counted before it is allowed, so that no stop falls in between.
+        let lasting = self.lasting();
         let allowed = self.allow(&who, device, &order, way);
         let leave = allowed.as_ref().ok().and_then(|(_, leave)| *leave);
+        let right = Right { who: &who, device, action: &action, way };
         let result = match allowed {
-            Ok((desktop, _)) => self.carry_out(&who, device, &*desktop, order, way).await,
+            Ok((desktop, _)) => self.carry_out(right, &*desktop, order, lasting).await,
             Err(error) => Err(error),
         };
-        let mut told = result.clone();
-        if action.is_secret()
-            && let Ok(Outcome::Done(done)) = &mut told
-        {
-            done.picture = None;
-        }
+        // Whoever knows the secret need not be shown it.
+        let result = action.silenced(result);
+        let is_hushed = action.is_secret() || (way == Way::Hands && action.is_typed());
+        let shown = if way == Way::Hands { action.untyped() } else { action };
+        let told = if is_hushed { shown.hushed(&result) } else { result.clone() };
         let deed = Arc::new(Deed {
             device: device.to_owned(),
             command,
             who,
-            kind: action.kind(),
-            arguments: action.arguments(),
+            kind: shown.kind(),
+            arguments: shown.arguments(),
             result: told,
             leave,
             at,
             ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
         });
         // Every trembling of a hand would drown the rest.
-        if way == Way::Leave || !matches!(action, Action::MouseMove { .. }) {
+        if way == Way::Leave || !matches!(shown, Action::MouseMove { .. }) {
             let number = self.remember(&deed);
             self.tell(News::Acted(Noted { number, deed: deed.clone() }));
         }
@@ -130,42 +135,72 @@ impl Devices {
         Ok((desktop, leave))
     }
 
+    /// Does it for as long as they may: what is stopped, or loses its leave, waits and works no more.
     async fn carry_out(
         &self,
-        who: &Who,
-        device: &str,
+        right: Right<'_>,
         desktop: &dyn Desktop,
         order: Order,
-        way: Way,
+        mut lasting: Lasting,
     ) -> Result<Outcome, DesktopError> {
-        if order.action.is_input() {
+        let stops = lasting.stops;
+        let doing = self.do_in_turn(right, desktop, order, stops);
+        tokio::pin!(doing);
+        loop {
+            tokio::select! {
+                // Before anything else: what is let go by one that was stopped is for nobody.
+                biased;
+                Ok(()) = lasting.endings.changed() => self.still(right, stops)?,
+                result = &mut doing => return result,
+            }
+        }
+    }
+
+    async fn do_in_turn(
+        &self,
+        right: Right<'_>,
+        desktop: &dyn Desktop,
+        order: Order,
+        stops: u64,
+    ) -> Result<Outcome, DesktopError> {
+        let Right { who, device, action, way } = right;
+        if action.is_input() {
             if way == Way::Leave {
                 if self.paused(device).is_some() {
                     return Err(DesktopError::paused());
                 }
                 self.settled(device).await;
             }
-            self.fits(device, &order.action).await?;
+            self.fits(device, action).await?;
         }
         if let Some(session) = who.session {
             self.inner().last.insert(session, device.to_owned());
         }
-        let sight = self.witness(device, &order.action).await;
-        let action = order.action.clone();
+        let sight = self.witness(device, action).await;
+        // All of that may have taken its time.
+        self.still(right, stops)?;
         let outcome = desktop.act(order).await?;
-        self.note_step(device, &action, sight, &outcome);
+        self.note_step(device, action, sight, &outcome);
         Ok(outcome)
     }
 
-    fn may(&self, who: &Who, device: &str, action: &Action) -> Result<Leave, DesktopError> {
+    pub(super) fn may(
+        &self,
+        who: &Who,
+        device: &str,
+        action: &Action,
+    ) -> Result<Leave, DesktopError> {
         match self.armed(device, who.session) {
             Armed::Never => Err(not_armed("Desktop control is not armed".into())),
             Armed::Expired(at) => Err(not_armed(format!("Desktop control expired at {at}"))),
-            Armed::Until(until, classes) => {
-                let missing = action.classes().into_iter().find(|it| !classes.contains(it));
-                let Some(missing) = missing else { return Ok(Leave::Until(until)) };
+            Armed::Until(_, classes) => {
+                let wanted = action.classes();
+                if let Some(until) = self.lent_until(device, who.session, &wanted) {
+                    return Ok(Leave::Until(until));
+                }
+                let missing = wanted.iter().find(|it| !classes.contains(it));
                 let error = DesktopError::new(Code::Denied, "Desktop control is not granted");
-                Err(error.expecting([missing.name()]))
+                Err(error.expecting(missing.map(|it| it.name())))
             }
         }
     }

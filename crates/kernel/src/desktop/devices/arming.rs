@@ -19,12 +19,21 @@ pub struct Arming {
     pub until: Timestamp,
 }
 
-/// How an arming stands.
+impl Arming {
+    /// Whether it is for this session; for the owner all are.
+    fn counts(&self, device: &str, session: Option<SessionId>) -> bool {
+        let is_theirs = session.is_none() || self.session.is_none() || self.session == session;
+        self.device == device && is_theirs
+    }
+}
+
+/// How far a device may be driven.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Armed {
     Never,
     /// It is over since then.
     Expired(Timestamp),
+    /// When the last of what holds ends, and the classes of all of it: some may end before.
     Until(Timestamp, Vec<Class>),
 }
 
@@ -40,6 +49,8 @@ impl Devices {
         inner.armings.retain(|old| (&old.device, old.session) != (&arming.device, arming.session));
         inner.armings.push(arming.clone());
         drop(inner);
+        // It may allow less than the one in whose place it is.
+        self.endings.send_replace(());
         self.tell(News::Armed(arming.clone()));
         arming
     }
@@ -55,6 +66,7 @@ impl Devices {
         let ended = inner.armings.len() < before;
         drop(inner);
         if ended {
+            self.endings.send_replace(());
             self.tell(News::Disarmed { device: device.to_owned(), session });
         }
         ended
@@ -62,18 +74,36 @@ impl Devices {
 
     /// How far a session may drive a device; for the owner, whether anybody may.
     pub fn armed(&self, device: &str, session: Option<SessionId>) -> Armed {
-        let now = self.clock.now();
-        let inner = self.inner();
-        let counts = |arming: &&Arming| {
-            arming.device == device
-                && (session.is_none() || arming.session.is_none() || arming.session == session)
+        let (now, inner) = (self.clock.now(), self.inner());
+        let counting = || inner.armings.iter().filter(|it| it.counts(device, session));
+        let Some(latest) = counting().map(|arming| arming.until).max() else {
+            return Armed::Never;
         };
-        let longest = inner.armings.iter().filter(counts).max_by_key(|arming| arming.until);
-        match longest {
-            None => Armed::Never,
-            Some(arming) if arming.until <= now => Armed::Expired(arming.until),
-            Some(arming) => Armed::Until(arming.until, arming.classes.clone()),
+        if latest <= now {
+            return Armed::Expired(latest);
         }
+        let holding = counting().filter(|arming| now < arming.until);
+        let mut classes: Vec<Class> = holding.flat_map(|arming| arming.classes.clone()).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        Armed::Until(latest, classes)
+    }
+
+    /// Until when a session may do something that is of all these classes; none if it may not.
+    pub(super) fn lent_until(
+        &self,
+        device: &str,
+        session: Option<SessionId>,
+        classes: &[Class],
+    ) -> Option<Timestamp> {
+        let (now, inner) = (self.clock.now(), self.inner());
+        let lent = |class: &Class| {
+            let holding = inner.armings.iter().filter(|it| it.counts(device, session));
+            let lending = holding.filter(|it| now < it.until && it.classes.contains(class));
+            lending.map(|arming| arming.until).max()
+        };
+        // The first that ends decides; one that is missing is the least of all.
+        classes.iter().map(lent).min().flatten()
     }
 
     /// Everything that holds.
