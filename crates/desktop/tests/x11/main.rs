@@ -58,7 +58,7 @@
 // 35 `person` a_person_who_moves_the_pointer_stops_us_until_they_hand_back,
 //    the_corner_and_the_chord_stop_us_too_but_not_what_we_do_ourselves,
 //    a_person_who_presses_a_key_stops_what_is_typed_and_the_chord_stops_a_batch; what would press
-//    the chords is refused in `keys`
+//    the chords is refused in `keys`; `grace` a_hand_that_lets_go_is_forgiven_a_little_and_no_more
 // 36 `kernel` whoever_is_asked_about_cannot_answer_on_the_screen_that_may_show_the_question
 // 37 `kernel` too_much_at_once_is_refused_and_the_rest_takes_its_time,
 //    `remote` a_thousand_at_once_are_bounded_and_paced
@@ -78,6 +78,7 @@
 
 mod at_once;
 mod collector;
+mod grace;
 mod keys;
 mod lacking;
 mod lamp;
@@ -85,6 +86,7 @@ mod managed;
 mod manager;
 mod person;
 mod pointer;
+mod refused;
 mod seeing;
 mod spared;
 mod stage;
