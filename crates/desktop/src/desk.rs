@@ -21,7 +21,6 @@ struct Book {
     /// Counts orders.
     count: u64,
     open: Vec<Open>,
-    running: Option<u64>,
 }
 
 struct Open {
@@ -91,7 +90,7 @@ impl Desk {
 
     /// Whether an order may be done, now that it is its turn.
     pub fn admit(&self, job: &Job) -> Result<(), DesktopError> {
-        let mut book = self.book();
+        let book = self.book();
         if job.order.action == Action::ReleaseAll {
             return Ok(());
         }
@@ -101,13 +100,10 @@ impl Desk {
         if book.paused.is_some() && job.order.action.is_input() {
             return Err(DesktopError::paused());
         }
-        job.stop.check()?;
-        book.running = Some(job.number);
-        Ok(())
+        job.stop.check()
     }
 
     pub fn finished(&self, job: &Job, held: (Vec<String>, Vec<String>)) {
-        self.book().running = None;
         self.close(job.number);
         self.holds(held);
     }
@@ -130,8 +126,9 @@ impl Desk {
         self.states.send_if_modified(|state| std::mem::replace(&mut state.queue, queue) != queue);
     }
 
+    /// Whether the pointer is on its way.
     pub fn is_moving(&self) -> bool {
-        self.book().running.is_some()
+        self.book().open.iter().any(|open| open.stop.is_moving())
     }
 
     /// Cancels everything, or the orders of one id; says how many.

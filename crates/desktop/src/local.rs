@@ -35,6 +35,12 @@ pub struct Settings {
     pub denied: Vec<String>,
     /// How long a window may take to fetch what is pasted into it.
     pub paste_patience: Duration,
+    /// How long after a rest a pointer may still be moved a little: the hand that said yes is on
+    /// the mouse.
+    pub grace: Duration,
+    /// Whether it is heard what a person does, where the display tells; else it is only seen that
+    /// the pointer is not where we put it.
+    pub listen: bool,
 }
 
 /// Who keeps or asks for passwords.
@@ -65,6 +71,8 @@ impl Default for Settings {
             longest_hold: Duration::from_mins(1),
             denied: SECRETIVE.map(ToOwned::to_owned).into(),
             paste_patience: Duration::from_millis(500),
+            grace: Duration::from_secs(1),
+            listen: true,
         }
     }
 }

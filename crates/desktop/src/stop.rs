@@ -1,7 +1,10 @@
-//! Waiting that ends at once when somebody says stop.
+//! Waiting that ends at once when somebody says stop, and whether the pointer is on its way meanwhile.
 
 use std::{
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -12,6 +15,16 @@ use kernel::desktop::DesktopError;
 pub struct Stop {
     why: Mutex<Option<DesktopError>>,
     said: Condvar,
+    moving: AtomicBool,
+}
+
+/// The pointer is on its way for as long as this is kept.
+pub struct Moving<'a>(&'a AtomicBool);
+
+impl Drop for Moving<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
 }
 
 impl Stop {
@@ -19,6 +32,16 @@ impl Stop {
     pub fn say(&self, why: DesktopError) {
         self.why().get_or_insert(why);
         self.said.notify_all();
+    }
+
+    /// For whoever asks where the pointer is: it will not stay there.
+    pub fn moves(&self) -> Moving<'_> {
+        self.moving.store(true, Ordering::Release);
+        Moving(&self.moving)
+    }
+
+    pub fn is_moving(&self) -> bool {
+        self.moving.load(Ordering::Acquire)
     }
 
     pub fn check(&self) -> Result<(), DesktopError> {

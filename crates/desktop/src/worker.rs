@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kernel::desktop::{DesktopError, Order, Outcome};
+use kernel::desktop::{Code, DesktopError, Order, Outcome};
 
 use crate::{
     desk::{Desk, Job},
@@ -150,7 +150,7 @@ impl Bench {
     fn carry_out(&mut self, job: Job, desk: &Desk) {
         let performer = &mut self.performer;
         let result = desk.admit(&job).and_then(|()| performer.perform(&job.order, &job.stop));
-        if result.is_err() {
+        if result.as_ref().is_err_and(|error| !is_refusal(error.code)) {
             performer.calm();
         }
         let held_since = self.held_since;
@@ -217,6 +217,28 @@ fn work(bench: &Mutex<Bench>, jobs: &Receiver<Job>, desk: &Desk) {
 
 fn lock(bench: &Mutex<Bench>) -> MutexGuard<'_, Bench> {
     bench.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether nothing had been begun when it was found out: then what is held goes on being held.
+fn is_refusal(code: Code) -> bool {
+    match code {
+        Code::BadRequest
+        | Code::UnknownKey
+        | Code::OutOfBounds
+        | Code::TextUnsupported
+        | Code::Unsupported
+        | Code::Permission
+        | Code::NotArmed
+        | Code::Denied
+        | Code::RateLimited
+        | Code::QueueFull => true,
+        Code::NoDisplay
+        | Code::Paused
+        | Code::Cancelled
+        | Code::Timeout
+        | Code::Disconnected
+        | Code::Failed => false,
+    }
 }
 
 pub fn cut(text: &str) -> DesktopError {

@@ -7,6 +7,7 @@ mod hands;
 mod journal;
 mod keymap;
 mod lamp;
+mod leeway;
 mod line;
 mod link;
 mod performing;
@@ -52,7 +53,8 @@ impl Seat {
         let journal = Journal::open(settings.journal.clone(), &settings.guard, &link)?;
         let ledger = Arc::new(Ledger::default());
         let queue = Queue::open();
-        let ears = Ears::open(&display, ledger.clone(), alarm(desk, queue.inlet()))?;
+        let alarm = alarm(desk, queue.inlet());
+        let ears = Ears::open(&display, settings, ledger.clone(), alarm)?;
         link.watch()?;
         let eyes = Eyes::open(Link::open(&display)?)?;
         let hands =

@@ -175,11 +175,11 @@ impl Performer {
     }
 
     fn button_down(&mut self, button: Button, at: Option<Point>) -> Result<(), DesktopError> {
-        self.go(at)?;
         if self.buttons.contains(&button) {
             let text = format!("the {} button is down already", button.name());
             return Err(DesktopError::bad(text));
         }
+        self.go(at)?;
         self.hold_button(button)
     }
 
@@ -325,6 +325,10 @@ impl Performer {
 
 impl worker::Performer for Performer {
     fn perform(&mut self, order: &Order, stop: &Stop) -> Result<Outcome, DesktopError> {
+        if let Some(after) = &order.after {
+            // Before anything is done: what cannot be shown is said of the order, not of what it did.
+            area(self.eyes.as_mut(), &after.shot)?;
+        }
         let mut outcome = self.act(&order.action, stop)?;
         if let Some(after) = &order.after
             && let Outcome::Done(done) = &mut outcome

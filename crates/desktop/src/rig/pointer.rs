@@ -20,6 +20,7 @@ impl Performer {
     pub fn move_to(&mut self, to: Point, seconds: f64, stop: &Stop) -> Result<(), DesktopError> {
         self.within(&[to])?;
         if seconds > 0.0 {
+            let _moving = stop.moves();
             self.glide(to, seconds, 0, stop)?;
         }
         stop.check()?;
@@ -117,6 +118,7 @@ impl Performer {
             return Err(DesktopError::bad("path must have at least 2 points"));
         };
         self.within(&drag.path)?;
+        let _moving = stop.moves();
         self.hands.point(*first)?;
         let legs = u32::try_from(rest.len()).unwrap_or(u32::MAX).max(1);
         let each = (drag.duration / f64::from(legs)).max(0.0);

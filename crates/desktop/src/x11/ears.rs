@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kernel::desktop::{DesktopError, Pause};
+use kernel::desktop::{DesktopError, Pause, Point};
 use x11rb::{
     connection::Connection as _,
     protocol::{
@@ -21,16 +21,20 @@ use x11rb::{
 };
 
 use self::clipboard::{Atoms, Read, Transfer};
-use super::link::{Link, lost};
+use super::{
+    leeway::{Leeway, distance},
+    link::{Link, lost},
+};
 use crate::{
     ledger::{Ledger, Sent},
+    local::Settings,
     stop::Stop,
 };
 
 /// How long after the last thing that we did a person who moves is one who takes over.
 const AT_WORK: Duration = Duration::from_secs(30);
-/// How long after a rest a pointer may go on moving: the hand that said yes is still on the mouse.
-const GRACE: Duration = Duration::from_secs(1);
+/// A pointer that is so far from where we put it was moved by somebody, where nobody is heard.
+const AMISS: u32 = 2;
 /// How long we may take to hear our own word.
 const CATCHING_UP: Duration = Duration::from_secs(10);
 /// How often somebody who waits looks whether to stop.
@@ -45,6 +49,12 @@ pub struct Ears {
     news: Condvar,
     /// What a person does means that we must stop, while we do something and soon after.
     work: Mutex<Work>,
+    /// How long that is not so after a rest, for a little way.
+    grace: Duration,
+    leeway: Mutex<Leeway>,
+    /// Whether the display tells what a person does.
+    hears: bool,
+    alarm: Alarm,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -76,7 +86,7 @@ struct Heard {
 }
 
 /// Whoever wants to know of it.
-pub type Alarm = Box<dyn Fn(Touch) + Send>;
+pub type Alarm = Box<dyn Fn(Touch) + Send + Sync>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touch {
@@ -88,6 +98,7 @@ pub enum Touch {
 impl Ears {
     pub fn open(
         display: &str,
+        settings: &Settings,
         ledger: Arc<Ledger>,
         alarm: Alarm,
     ) -> Result<Arc<Self>, DesktopError> {
@@ -110,7 +121,7 @@ impl Ears {
         );
         made.map_err(lost)?.check().map_err(lost)?;
         let atoms = Atoms::read(&link)?;
-        watch(&link)?;
+        let hears = settings.listen && watch(&link)?;
         let ears = Arc::new(Self {
             link,
             window,
@@ -118,10 +129,14 @@ impl Ears {
             heard: Mutex::default(),
             news: Condvar::new(),
             work: Mutex::default(),
+            grace: settings.grace,
+            leeway: Mutex::default(),
+            hears,
+            alarm,
         });
         let listening = ears.clone();
         let begun = thread::Builder::new().name("desktop-ears".into()).spawn(move || {
-            listening.listen(&ledger, &alarm);
+            listening.listen(&ledger);
             listening.heard().gone = true;
             listening.news.notify_all();
         });
@@ -148,7 +163,11 @@ impl Ears {
         let since = match *work {
             Work::Now(since) => since,
             Work::Since(since) if since.elapsed() < AT_WORK => since,
-            Work::Rest | Work::Since(_) => Instant::now() + GRACE,
+            Work::Rest | Work::Since(_) => {
+                self.leeway().begin();
+                let now = Instant::now();
+                now.checked_add(self.grace).unwrap_or(now)
+            }
         };
         *work = Work::Now(since);
     }
@@ -202,6 +221,34 @@ impl Ears {
         }
     }
 
+    /// We are about to put the pointer there.
+    pub fn put(&self, at: Point) {
+        self.leeway().put(at);
+    }
+
+    /// The pointer has been seen there, where we had put it elsewhere or not.
+    pub fn seen(&self, at: Point, ours: Point) {
+        let spent = {
+            let mut leeway = self.leeway();
+            if !self.hears && distance(at, ours) > AMISS {
+                leeway.stir();
+            }
+            leeway.see(at);
+            leeway.is_spent()
+        };
+        let corner = (at.x, at.y) == (0, 0);
+        let taken =
+            if self.is_forgiving() { spent || (corner && !self.hears) } else { !self.hears };
+        // Where it is heard who moves it, a program that puts it elsewhere is no person.
+        if taken && distance(at, ours) > AMISS {
+            (self.alarm)(Touch::Stop(if corner { Pause::Corner } else { Pause::Human }));
+        }
+    }
+
+    fn leeway(&self) -> MutexGuard<'_, Leeway> {
+        self.leeway.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn busy(&self) -> MutexGuard<'_, Work> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -230,7 +277,7 @@ impl Ears {
         }
     }
 
-    fn listen(&self, ledger: &Ledger, alarm: &Alarm) {
+    fn listen(&self, ledger: &Ledger) {
         while let Ok(event) = self.link.conn.wait_for_event() {
             let kept = match event {
                 Event::ClientMessage(event) if event.window == self.window => {
@@ -246,23 +293,23 @@ impl Ears {
                 Event::SelectionNotify(event) => self.got(&event),
                 Event::PropertyNotify(event) => self.passed_on(&event),
                 Event::XinputRawMotion(event) if event.deviceid == event.sourceid => {
-                    self.touched(ledger, alarm, Sent::Motion)
+                    self.touched(ledger, Sent::Motion)
                 }
                 Event::XinputRawButtonPress(event) if event.deviceid == event.sourceid => {
                     let code = u8::try_from(event.detail).unwrap_or(0);
-                    self.touched(ledger, alarm, Sent::Button { code, down: true })
+                    self.touched(ledger, Sent::Button { code, down: true })
                 }
                 Event::XinputRawButtonRelease(event) if event.deviceid == event.sourceid => {
                     let code = u8::try_from(event.detail).unwrap_or(0);
-                    self.touched(ledger, alarm, Sent::Button { code, down: false })
+                    self.touched(ledger, Sent::Button { code, down: false })
                 }
                 Event::XinputRawKeyPress(event) if event.deviceid == event.sourceid => {
                     let code = u8::try_from(event.detail).unwrap_or(0);
-                    self.touched(ledger, alarm, Sent::Key { code, down: true })
+                    self.touched(ledger, Sent::Key { code, down: true })
                 }
                 Event::XinputRawKeyRelease(event) if event.deviceid == event.sourceid => {
                     let code = u8::try_from(event.detail).unwrap_or(0);
-                    self.touched(ledger, alarm, Sent::Key { code, down: false })
+                    self.touched(ledger, Sent::Key { code, down: false })
                 }
                 _ => Ok(()),
             };
@@ -273,25 +320,30 @@ impl Ears {
     }
 
     /// Something moved or was pressed: by us, or by a person.
-    fn touched(&self, ledger: &Ledger, alarm: &Alarm, what: Sent) -> Result<(), DesktopError> {
+    fn touched(&self, ledger: &Ledger, what: Sent) -> Result<(), DesktopError> {
         if ledger.strike(what) {
             return Ok(());
         }
         if let Sent::Key { code, down: true } = what
             && let Some(touch) = self.chord(code)?
         {
-            alarm(touch);
+            (self.alarm)(touch);
             return Ok(());
         }
         if !self.is_at_work() {
             return Ok(());
         }
         let at = self.link.pointer()?;
-        if what == Sent::Motion && (at.x, at.y) != (0, 0) && self.is_forgiving() {
-            return Ok(());
-        }
         let corner = what == Sent::Motion && (at.x, at.y) == (0, 0);
-        alarm(Touch::Stop(if corner { Pause::Corner } else { Pause::Human }));
+        if what == Sent::Motion && !corner && self.is_forgiving() {
+            let mut leeway = self.leeway();
+            leeway.stir();
+            leeway.see(at);
+            if !leeway.is_spent() {
+                return Ok(());
+            }
+        }
+        (self.alarm)(Touch::Stop(if corner { Pause::Corner } else { Pause::Human }));
         Ok(())
     }
 
@@ -315,11 +367,11 @@ impl Ears {
     }
 }
 
-/// Hears of everything that is moved and pressed, without taking it from anybody.
-fn watch(link: &Link) -> Result<(), DesktopError> {
+/// Hears of everything that is moved and pressed, without taking it from anybody; says whether it can.
+fn watch(link: &Link) -> Result<bool, DesktopError> {
     if !link.has(xinput::X11_EXTENSION_NAME)? {
-        tracing::warn!(display = %link.display, "without XInput it is not seen when a person takes over");
-        return Ok(());
+        tracing::warn!(display = %link.display, "without XInput a person who takes over is noticed only where they move the pointer while we do");
+        return Ok(false);
     }
     let conn = &link.conn;
     conn.xinput_xi_query_version(2, 2).map_err(lost)?.reply().map_err(lost)?;
@@ -330,5 +382,6 @@ fn watch(link: &Link) -> Result<(), DesktopError> {
         | XIEventMask::RAW_KEY_RELEASE;
     let all = xinput::EventMask { deviceid: xinput::Device::ALL.into(), mask: vec![mask] };
     let selected = conn.xinput_xi_select_events(link.root, &[all]);
-    selected.map_err(lost)?.check().map_err(lost)
+    selected.map_err(lost)?.check().map_err(lost)?;
+    Ok(true)
 }

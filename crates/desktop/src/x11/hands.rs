@@ -19,7 +19,10 @@ use super::{
     journal::Journal,
     link::{Link, lost},
 };
-use crate::ledger::{Ledger, Sent};
+use crate::{
+    ledger::{Ledger, Sent},
+    stop::Stop,
+};
 
 /// Used by one thread alone.
 pub struct Hands {
@@ -32,6 +35,8 @@ pub struct Hands {
     pub buttons: Vec<Button>,
     /// The window that was under the pointer when that was last seen to be where it should.
     pub under: Cell<Option<Window>>,
+    /// Where we put the pointer last, within what is being done.
+    pub last: Cell<Option<Point>>,
     /// How long a window may take to fetch what is pasted into it.
     pub patience: Duration,
 }
@@ -44,8 +49,9 @@ impl Hands {
         journal: Journal,
         patience: Duration,
     ) -> Self {
-        let (keys, buttons, under) = (Vec::new(), Vec::new(), Cell::default());
-        Self { link, ears, ledger, journal, keys, buttons, under, patience }
+        let (keys, buttons) = (Vec::new(), Vec::new());
+        let (under, last) = (Cell::default(), Cell::default());
+        Self { link, ears, ledger, journal, keys, buttons, under, last, patience }
     }
 
     pub fn key(&self, code: u8, down: bool) -> Result<(), DesktopError> {
@@ -59,7 +65,21 @@ impl Hands {
     }
 
     pub fn motion(&self, to: (i16, i16)) -> Result<(), DesktopError> {
+        let at = point(to);
+        self.ears.put(at);
+        self.last.set(Some(at));
         self.fake(MOTION_NOTIFY_EVENT, 0, to, Sent::Motion)
+    }
+
+    /// Whether the pointer is still where we put it last: whoever moved it since may have taken over.
+    pub fn heed(&self, stop: &Stop) -> Result<(), DesktopError> {
+        // Between two displays there may be nothing that it could stay on.
+        if let Some(ours) = self.last.get()
+            && self.link.within(ours).is_ok()
+        {
+            self.ears.seen(self.link.pointer()?, ours);
+        }
+        stop.check()
     }
 
     fn fake(
@@ -143,6 +163,12 @@ impl Hands {
         self.let_go(&self.keys.clone())?;
         Ok(counts)
     }
+}
+
+/// In the numbers of the wire, which are never below zero on a screen.
+fn point((x, y): (i16, i16)) -> Point {
+    let unsigned = |number: i16| u32::try_from(number).unwrap_or(0);
+    Point { x: unsigned(x), y: unsigned(y) }
 }
 
 fn numbers(buttons: &[Button]) -> Vec<u8> {

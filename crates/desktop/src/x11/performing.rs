@@ -194,6 +194,7 @@ impl Performer {
     ) -> Result<Outcome, DesktopError> {
         let mut results = Vec::new();
         for action in actions {
+            self.hands.heed(stop)?;
             let result = self.act(action, stop).map_err(|error| action.failed(error));
             if let Err(error) = &result {
                 // What stops one of them stops all.
@@ -212,11 +213,11 @@ impl Performer {
     }
 
     fn button_down(&mut self, button: Button, at: Option<Point>) -> Result<(), DesktopError> {
-        self.hands.go(at)?;
         if self.hands.buttons.contains(&button) {
             let text = format!("the {} button is down already", button.name());
             return Err(DesktopError::bad(text));
         }
+        self.hands.go(at)?;
         self.hands.hold_button(button)
     }
 
@@ -286,6 +287,12 @@ impl Performer {
 
 impl worker::Performer for Performer {
     fn perform(&mut self, order: &Order, stop: &Stop) -> Result<Outcome, DesktopError> {
+        if let Some(after) = &order.after {
+            // Before anything is done: what cannot be shown is said of the order, not of what it did.
+            self.eyes.area(&after.shot)?;
+        }
+        // What was moved since the last order was moved while nothing was done.
+        self.hands.last.set(None);
         let outcome = self.act(&order.action, stop);
         self.hands.ears.worked();
         let mut outcome = outcome?;

@@ -24,6 +24,7 @@ impl Hands {
     pub fn move_to(&self, to: Point, seconds: f64, stop: &Stop) -> Result<(), DesktopError> {
         let target = self.link.within(to)?;
         if seconds > 0.0 {
+            let _moving = stop.moves();
             self.glide(to, seconds, 0, stop)?;
         }
         stop.check()?;
@@ -53,11 +54,13 @@ impl Hands {
         for step in 1..steps {
             let part = f64::from(step) / f64::from(steps);
             stop.rest_until(begun + whole.mul_f64(part))?;
+            self.heed(stop)?;
             let eased = part.powi(3) * (10.0 - 15.0 * part + 6.0 * part * part);
             self.motion((between(from.x, to.x, eased), between(from.y, to.y, eased)))?;
             self.link.flush()?;
         }
-        stop.rest_until(begun + whole)
+        stop.rest_until(begun + whole)?;
+        self.heed(stop)
     }
 
     /// It has arrived when the next answer of the display has come.
@@ -111,6 +114,7 @@ impl Hands {
             self.link.within(*point)?;
         }
         let held = self.modifiers(&drag.modifiers)?;
+        let _moving = stop.moves();
         self.place(*first)?;
         let legs = u32::try_from(rest.len()).unwrap_or(u32::MAX).max(1);
         let each = (drag.duration / f64::from(legs)).max(0.0);

@@ -14,64 +14,15 @@ fn command(name: &str) -> Action {
 }
 
 #[tokio::test]
-async fn every_key_is_pressed_by_its_name() {
-    let stage = Stage::set();
-    let witness = Witness::at(&stage.display, (0, 0, 100, 100));
-    for (name, symbol) in [
-        ("return", 0xff0d),
-        ("Enter", 0xff0d),
-        ("tab", 0xff09),
-        ("escape", 0xff1b),
-        ("space", 0x20),
-        ("backspace", 0xff08),
-        ("delete", 0xffff),
-        ("insert", 0xff63),
-        ("up", 0xff52),
-        ("arrow_down", 0xff54),
-        ("left", 0xff51),
-        ("right", 0xff53),
-        ("home", 0xff50),
-        ("end", 0xff57),
-        ("page_up", 0xff55),
-        ("PageDown", 0xff56),
-        ("F1", 0xffbe),
-        ("f12", 0xffc9),
-        ("shift", 0xffe1),
-        ("shift_r", 0xffe2),
-        ("control", 0xffe3),
-        ("ctrl_r", 0xffe4),
-        ("alt", 0xffe9),
-        ("command", 0xffeb),
-        ("num_lock", 0xff7f),
-        ("scroll_lock", 0xff14),
-        ("print", 0xff61),
-        ("pause", 0xff13),
-        ("menu", 0xff67),
-        ("volume_up", 0x1008_ff13),
-        ("next_track", 0x1008_ff17),
-        ("a", 0x61),
-        ("A", 0x41),
-        ("+", 0x2b),
-        ("plus", 0x2b),
-    ] {
-        assert_eq!(stage.done(command(name)).await, format!("Executed keyboard command: {name}"));
-        let seen = witness.seen();
-        let pressed = |seen: &&Seen| matches!(seen, Seen::KeyDown(it) if *it == symbol);
-        assert_eq!(seen.iter().filter(pressed).count(), 1, "{name}: {seen:x?}");
-        assert_eq!(witness.held().0, [0u8; 0], "{name}");
-    }
-}
-
-#[tokio::test]
-async fn keys_that_the_keyboard_lacks_are_lent_one() {
+async fn a_key_that_the_keyboard_has_or_lacks_is_pressed_and_all_is_as_before() {
     let stage = Stage::set();
     let witness = Witness::at(&stage.display, (0, 0, 100, 100));
     let before = witness.keymap();
-    for name in ["F13", "f24", "alt_r", "altgr", "help", "kp_5"] {
-        stage.done(command(name)).await;
+    for name in ["Enter", "A", "plus", "F13", "alt_r", "kp_5"] {
+        assert_eq!(stage.done(command(name)).await, format!("Executed keyboard command: {name}"));
         let seen = witness.seen();
-        let pressed = seen.iter().filter(|seen| matches!(seen, Seen::KeyDown(_))).count();
-        assert!(pressed >= 1, "{name}: {seen:x?}");
+        // What was lent means nothing any more; what it meant is seen in `names`.
+        assert!(seen.iter().any(|seen| matches!(seen, Seen::KeyDown(_))), "{name}: {seen:x?}");
         assert_eq!(witness.keymap(), before, "{name}");
         assert_eq!(witness.held().0, [0u8; 0], "{name}");
     }
@@ -82,13 +33,16 @@ async fn combinations_are_pressed_in_order_and_released_in_reverse() {
     let stage = Stage::set();
     let witness = Witness::at(&stage.display, (0, 0, 100, 100));
     let (control, shift, alt) = (0xffe3, 0xffe1, 0xffe9);
-    for (spoken, keys) in [
-        ("ctrl+shift+t", vec![control, shift, 0x54]),
-        ("alt+F4", vec![alt, 0xffc1]),
-        ("ctrl++", vec![control, shift, 0x2b]),
-        ("ctrl+a", vec![control, 0x61]),
+    let spoken = |spoken| Chords::parse(spoken).unwrap();
+    for (keys_of, keys) in [
+        (spoken("ctrl+shift+t"), vec![control, shift, 0x54]),
+        (spoken("alt+F4"), vec![alt, 0xffc1]),
+        (spoken("ctrl++"), vec![control, shift, 0x2b]),
+        (spoken("ctrl+a"), vec![control, 0x61]),
+        (Chords::together(&["ctrl", "a"]).unwrap(), vec![control, 0x61]),
+        (Chords::together(&["ctrl", "+"]).unwrap(), vec![control, shift, 0x2b]),
     ] {
-        let keys_of = Chords::parse(spoken).unwrap();
+        let spoken = keys_of.spoken.clone();
         let said = stage.done(Action::KeyCombo { keys: keys_of, repeat: 1 }).await;
         assert_eq!(said, format!("Pressed {spoken}"));
         let mut expected: Vec<Seen> = keys.iter().map(|key| Seen::KeyDown(*key)).collect();

@@ -34,20 +34,22 @@
 // 19 `typing` every_character_arrives_on_an_american_keyboard and its like for de, fr and us,ru
 // 20 `typing` ends_of_lines_are_one_key_and_a_layout_may_change_between_texts,
 //    what_cannot_be_typed_whole_is_not_begun
-// 21 `typing` text_of_any_script_arrives_and_the_clipboard_is_as_before, and as 19
+// 21 `typing` text_of_any_script_arrives_and_the_clipboard_is_as_before, and as 19,
+//    a_terminal_that_takes_no_paste_gets_every_character_by_lent_keys
 // 22 `typing` as 20, every_printable_character_arrives_on_an_american_keyboard
 // 23 `person` one_who_is_killed_while_typing_is_put_right_by_their_guard_without_another_start,
 //    `host` a_server_that_is_killed_while_a_key_is_down_leaves_none_down
 // 24 `typing` whoever_keeps_what_was_on_the_clipboard_is_not_taken_for_the_window_in_focus
-// 25 `keys` every_key_is_pressed_by_its_name, keys_that_the_keyboard_lacks_are_lent_one,
-//    `kernel::desktop::key`
+// 25 `names` every_name_of_a_key_in_any_case_presses_that_key and what follows, `kernel::desktop::key`
 // 26 `keys` combinations_are_pressed_in_order_and_released_in_reverse
 // 27 `pointer` several_clicks_carry_what_is_held_and_end_with_nothing_held,
 //    two_clicks_select_a_word_and_three_a_line_in_a_terminal,
 //    a_drag_presses_at_its_beginning_and_lets_go_at_its_end, a_button_stays_down_until_it_is_let_go
 // 28 `seeing` a_picture_shows_the_pixels_of_the_part_that_was_asked_for
-// 29 `kernel` a_point_of_a_picture_is_found_again_by_way_of_the_screen
+// 29 `kernel` a_point_of_a_picture_is_found_again_by_way_of_the_screen,
+//    `seeing` a_click_on_a_point_of_a_picture_arrives_at_the_pixel_that_it_shows
 // 30 `seeing` a_target_in_a_smaller_picture_is_hit_on_the_screen,
+//    `typing` a_picture_that_follows_what_was_typed_shows_it,
 //    `tools` a_small_target_in_a_scaled_picture_is_hit,
 //    whoever_asks_for_it_is_shown_what_came_of_it
 // 31 `seeing` a_point_between_two_displays_is_on_none
@@ -58,7 +60,7 @@
 // 35 `person` a_person_who_moves_the_pointer_stops_us_until_they_hand_back,
 //    the_corner_and_the_chord_stop_us_too_but_not_what_we_do_ourselves,
 //    a_person_who_presses_a_key_stops_what_is_typed_and_the_chord_stops_a_batch; what would press
-//    the chords is refused in `keys`
+//    the chords is refused in `keys`; `grace` a_hand_that_lets_go_is_forgiven_a_little_and_no_more
 // 36 `kernel` whoever_is_asked_about_cannot_answer_on_the_screen_that_may_show_the_question
 // 37 `kernel` too_much_at_once_is_refused_and_the_rest_takes_its_time,
 //    `remote` a_thousand_at_once_are_bounded_and_paced
@@ -78,13 +80,16 @@
 
 mod at_once;
 mod collector;
+mod grace;
 mod keys;
 mod lacking;
 mod lamp;
 mod managed;
 mod manager;
+mod names;
 mod person;
 mod pointer;
+mod refused;
 mod seeing;
 mod spared;
 mod stage;

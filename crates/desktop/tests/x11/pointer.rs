@@ -7,6 +7,7 @@ use kernel::desktop::{
     Point,
 };
 use tokio::time::Instant;
+use x11rb::protocol::xproto::ConnectionExt as _;
 
 use crate::{
     stage::{Stage, settings},
@@ -107,6 +108,12 @@ async fn clicks_and_turns_of_the_wheel_arrive_as_they_were_meant() {
         assert_eq!(said, format!("Clicked {} button", button.name()));
         assert_eq!(witness.seen(), [Seen::Pressed(code, 0), Seen::Released(code)]);
     }
+    // Whoever is clicked does not get the focus by that.
+    let other = Witness::at(&stage.display, (500, 500, 50, 50));
+    let focus = || other.conn.get_input_focus().unwrap().reply().unwrap().focus;
+    stage.done(Action::MouseClick { button: Button::Left }).await;
+    assert_eq!(witness.seen(), [Seen::Pressed(1, 0), Seen::Released(1)]);
+    assert_eq!(focus(), other.window);
     for (direction, code) in
         [(Direction::Up, 4), (Direction::Down, 5), (Direction::Left, 6), (Direction::Right, 7)]
     {

@@ -3,14 +3,17 @@
 use std::io::Cursor;
 
 use kernel::desktop::{
-    Action, After, Code, Desktop as _, Format, Frame, Order, Outcome, Point, Rect, Shot,
+    Action, After, Button, Code, Desktop as _, Format, Frame, Order, Outcome, Point, Rect, Shot,
 };
 use x11rb::protocol::{
     randr::{ConnectionExt as _, MonitorInfo},
     xproto::{ConnectionExt as _, CreateGCAux, Rectangle},
 };
 
-use crate::{stage::Stage, witness::Witness};
+use crate::{
+    stage::Stage,
+    witness::{Seen, Witness},
+};
 
 /// Red, green and blue of a picture, row by row.
 pub fn decoded(frame: &Frame) -> Vec<[u8; 3]> {
@@ -99,6 +102,38 @@ async fn a_target_in_a_smaller_picture_is_hit_on_the_screen() {
     assert_eq!(frame.mapping().to_picture(to), Some(at));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_click_on_a_point_of_a_picture_arrives_at_the_pixel_that_it_shows() {
+    for (w, h) in [(1366, 768), (2560, 1440)] {
+        let stage = Stage::sized(&format!("{w}x{h}x24"));
+        let witness = Witness::at(&stage.display, (0, 0, w, h));
+        let frame = picture(&stage, Shot { max_edge: 1000, ..Shot::default() }).await;
+        let mapping = frame.mapping();
+        // As good as by chance, and the same each time.
+        let mut chance = 12_345_u32;
+        let mut below = |most: u32| {
+            chance = chance.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (chance >> 8) % most
+        };
+        for _ in 0..50 {
+            let at = Point { x: below(frame.width), y: below(frame.height) };
+            let to = mapping.to_screen(at).unwrap();
+            let (button, modifiers) = (Button::Left, vec![]);
+            let click = Action::MouseClickAt { at: Some(to), button, count: 1, modifiers };
+            stage.done(click).await;
+            // In whole numbers: the middle of what the point shows.
+            let scaled = |at: u32, screen: u16, picture: u32| {
+                i16::try_from((2 * at + 1) * u32::from(screen) / (2 * picture)).unwrap()
+            };
+            let (x, y) = (scaled(at.x, w, frame.width), scaled(at.y, h, frame.height));
+            let seen = witness.seen();
+            assert_eq!(witness.pointer(), (x, y));
+            assert!(seen.ends_with(&[Seen::Pressed(1, 0), Seen::Released(1)]), "{seen:?}");
+            assert_eq!(mapping.to_picture(to), Some(at));
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_pointer_is_in_the_picture_if_it_is_wanted_and_a_picture_can_follow_what_was_done() {
     let stage = Stage::sized("640x400x24");
@@ -131,7 +166,11 @@ async fn the_pointer_is_in_the_picture_if_it_is_wanted_and_a_picture_can_follow_
 async fn a_point_between_two_displays_is_on_none() {
     let stage = Stage::set();
     let witness = Witness::at(&stage.display, (0, 0, 10, 10));
-    for (name, x, width) in [("left", 0, 800), ("right", 1000, 920)] {
+    let conn = &witness.conn;
+    let known = conn.randr_get_screen_resources_current(witness.root).unwrap().reply().unwrap();
+    // The first takes the place of the one that the server has made for its output.
+    for (name, x, width, outputs) in [("left", 0, 800, known.outputs), ("right", 1000, 920, vec![])]
+    {
         let name = witness.conn.intern_atom(false, name.as_bytes()).unwrap().reply().unwrap().atom;
         let monitor = MonitorInfo {
             name,
@@ -143,7 +182,7 @@ async fn a_point_between_two_displays_is_on_none() {
             height: 1080,
             width_in_millimeters: 100,
             height_in_millimeters: 100,
-            outputs: vec![],
+            outputs,
         };
         witness.conn.randr_set_monitor(witness.root, monitor).unwrap().check().unwrap();
         // By the time of this answer the news of it has come, too.
@@ -152,11 +191,14 @@ async fn a_point_between_two_displays_is_on_none() {
     let Ok(Outcome::Screen(screen)) = stage.act(Action::ScreenInfo).await else { panic!() };
     let areas: Vec<(String, Rect)> =
         screen.displays.iter().map(|it| (it.name.clone(), it.area)).collect();
-    assert!(areas.contains(&("left".into(), Rect { x: 0, y: 0, w: 800, h: 1080 })), "{areas:?}");
-    let covered = |x: u32| areas.iter().any(|(_, area)| area.contains(Point { x, y: 5 }));
-    // The server may keep a monitor of its own beside those that were set.
-    let outcome = stage.act(Action::MouseMove { to: Point { x: 900, y: 5 }, duration: 0.0 }).await;
-    assert_eq!(outcome.is_ok(), covered(900), "{areas:?}");
+    let left = Rect { x: 0, y: 0, w: 800, h: 1080 };
+    let right = Rect { x: 1000, y: 0, w: 920, h: 1080 };
+    assert_eq!(areas, [("left".to_owned(), left), ("right".to_owned(), right)]);
+    let to = |x: u32| Action::MouseMove { to: Point { x, y: 5 }, duration: 0.0 };
+    for (x, is_on) in [(799, true), (800, false), (900, false), (999, false), (1000, true)] {
+        let code = stage.act(to(x)).await.err().map(|error| error.code);
+        assert_eq!(code, (!is_on).then_some(Code::OutOfBounds), "{x}");
+    }
     assert_eq!(screen.layout, "us");
     let right = screen.displays.iter().position(|it| it.name == "right").unwrap();
     let shot = Shot { display: u32::try_from(right).ok(), ..Shot::default() };

@@ -99,11 +99,17 @@ impl Stage {
 
     /// A terminal in focus, and everything that is typed into it.
     pub async fn terminal(&self) -> Terminal {
+        self.terminal_with(&[]).await
+    }
+
+    /// And it was told this when it was started.
+    pub async fn terminal_with(&self, told: &[&str]) -> Terminal {
         let pipe = self.folder.path().join("typed");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let script = "exec 3>\"$0\"; stty raw -echo; printf R >&3; exec cat >&3";
         let program = Command::new("xterm")
             .args(["-display", &self.display, "-u8", "-geometry", "80x24+100+100"])
+            .args(told)
             .args(["-e", "sh", "-c", script])
             .arg(&pipe)
             .env("LC_ALL", "C.UTF-8")

@@ -1,11 +1,15 @@
 //! Text arrives exactly, whatever the layout of the keyboard and the state of its locks.
 
 use desktop::Local;
-use kernel::desktop::{Action, Code, Desktop as _, Method, Outcome};
+use kernel::desktop::{
+    Action, After, Code, Desktop as _, DesktopError, Format, Frame, Method, Order, Outcome, Pane,
+    Rect, Shot,
+};
 use x11rb::protocol::xkb::Group;
 
 use crate::{
     collector,
+    seeing::decoded,
     stage::{PATIENCE, Stage, Terminal, settings},
     witness::{Seen, Witness},
 };
@@ -183,6 +187,62 @@ async fn keys_are_lent_what_they_lack_where_nobody_pastes() {
     let error = stage.impatient().act(action.into()).await.unwrap_err();
     let expected = "Keyboard input failed: the window in focus did not take the paste";
     assert_eq!(error.text, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_terminal_that_takes_no_paste_gets_every_character_by_lent_keys() {
+    let stage = Stage::set();
+    let deaf = "XTerm*VT100.translations: #override Shift <Key>Insert: ignore()";
+    let mut terminal = stage.terminal_with(&["-xrm", deaf]).await;
+    let witness = Witness::at(&stage.display, (0, 0, 10, 10));
+    let before = witness.keymap();
+    let impatient = stage.impatient();
+    let id = stage.window("XTerm").await.id;
+    impatient.act(Action::WindowFocus { id }.into()).await.unwrap();
+    // More than will ever be typed: the keys mean this until it has been read.
+    let (part, method) = ("漢é€ש한", Method::Auto);
+    let text = part.repeat(4000);
+    let action = Action::KeyboardType { text, method, secret: false, delay_ms: 20 };
+    let reading = async {
+        let read = tokio::task::spawn_blocking(move || terminal.read(5 * part.len())).await;
+        impatient.cancel(None).await.unwrap();
+        read.unwrap()
+    };
+    let (typed, read) = futures::join!(impatient.act(action.into()), reading);
+    assert_eq!(read, part.repeat(5));
+    assert_eq!(typed, Err(DesktopError::cancelled()));
+    assert_eq!((witness.keymap(), witness.held()), (before, (vec![], 0)));
+}
+
+#[tokio::test]
+async fn a_picture_that_follows_what_was_typed_shows_it() {
+    let stage = Stage::set();
+    let _terminal = stage.showing("");
+    let Pane { id, x, y, w, h, .. } = stage.window("XTerm").await;
+    stage.done(Action::WindowFocus { id }).await;
+    let unsigned = |number: i32| u32::try_from(number).unwrap();
+    let region = Some(Rect { x: unsigned(x), y: unsigned(y), w, h });
+    let shot = Shot { region, format: Format::Png, cursor: false, ..Shot::default() };
+    let dark = |frame: &Frame| decoded(frame).iter().filter(|it| **it == [0; 3]).count();
+    // Each of them is in the picture when the terminal was not too busy to show it in time.
+    let shown = async {
+        let (mut last, mut grown) = (None, 0);
+        while grown < 3 {
+            let order = Order {
+                after: Some(After { settle_ms: 5000, shot }),
+                ..Action::KeyboardInput { text: "#".into() }.into()
+            };
+            let Ok(Outcome::Done(done)) = stage.local.act(order).await else { panic!() };
+            let now = dark(&done.picture.unwrap());
+            let Ok(Outcome::Picture(later)) = stage.act(Action::Screenshot(shot)).await else {
+                panic!()
+            };
+            let shows = last.is_some_and(|last| now > last) && now == dark(&later);
+            grown = if shows { grown + 1 } else { 0 };
+            last = Some(now);
+        }
+    };
+    tokio::time::timeout(PATIENCE, shown).await.unwrap();
 }
 
 #[tokio::test]
