@@ -8,6 +8,7 @@ mod lamp;
 #[cfg(target_os = "linux")]
 mod ledger;
 mod local;
+mod motion;
 mod picture;
 #[cfg(any(test, not(target_os = "linux")))]
 mod portable;

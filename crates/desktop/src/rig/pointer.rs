@@ -1,20 +1,12 @@
 //! Moving smoothly, clicking, dragging and turning the wheel, whatever the hands are.
 
-use std::time::{Duration, Instant};
-
 use kernel::desktop::{Button, DesktopError, Direction, Drag, Modifier, Point};
 
 use super::{lacking, performing::Performer};
-use crate::stop::Stop;
-
-/// Between two steps of a smooth move: more are not seen, and cost.
-const STEP: Duration = Duration::from_nanos(1_000_000_000 / 120);
-/// Between the clicks of one double click: toolkits take longer pauses for two.
-const BETWEEN_CLICKS: Duration = Duration::from_millis(30);
-/// Before the button is let go at the end of a drag: toolkits want to have seen where that is.
-const BEFORE_DROP: Duration = Duration::from_millis(50);
-/// So many motions at least are seen while a button is held.
-const LEAST_MOTIONS: u32 = 4;
+use crate::{
+    motion::{self, BEFORE_DROP, BETWEEN_CLICKS, Glide, LEAST_MOTIONS},
+    stop::Stop,
+};
 
 impl Performer {
     pub fn move_to(&mut self, to: Point, seconds: f64, stop: &Stop) -> Result<(), DesktopError> {
@@ -36,13 +28,7 @@ impl Performer {
 
     /// A place so far from here, which must lie on the screen too.
     pub fn beside(&mut self, dx: i32, dy: i32) -> Result<Point, DesktopError> {
-        let here = self.eyes.pointer()?;
-        let moved = |at: u32, by: i32| i64::from(at) + i64::from(by);
-        let (x, y) = (moved(here.x, dx), moved(here.y, dy));
-        let (Ok(px), Ok(py)) = (u32::try_from(x), u32::try_from(y)) else {
-            return Err(DesktopError::out_of_bounds(x, y));
-        };
-        Ok(Point { x: px, y: py })
+        motion::beside(self.eyes.pointer()?, dx, dy)
     }
 
     /// All steps but the last, each at its own time, slow at both ends.
@@ -55,23 +41,16 @@ impl Performer {
     ) -> Result<(), DesktopError> {
         // Where nobody can tell where it is, it waits at the end.
         let from = self.eyes.pointer().unwrap_or(to);
-        let begun = Instant::now();
-        let whole = Duration::try_from_secs_f64(seconds)
-            .map_err(|_| DesktopError::bad("that is too long"))?;
-        let steps = (whole.as_nanos() / STEP.as_nanos()).clamp(u128::from(least), 1 << 20);
-        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
+        let glide = Glide::new(from, to, seconds, least)?;
         let displays = self.eyes.displays()?;
-        for step in 1..steps {
-            let part = f64::from(step) / f64::from(steps);
-            stop.rest_until(begun + whole.mul_f64(part))?;
-            let eased = part.powi(3) * (10.0 - 15.0 * part + 6.0 * part * part);
-            let at = Point { x: between(from.x, to.x, eased), y: between(from.y, to.y, eased) };
+        for (when, at) in glide.places() {
+            stop.rest_until(when)?;
             // Between two displays there may be nothing that it could be on.
             if displays.iter().any(|display| display.area.contains(at)) {
                 self.hands.point(at)?;
             }
         }
-        stop.rest_until(begun + whole)
+        stop.rest_until(glide.end())
     }
 
     pub fn click(
@@ -157,14 +136,4 @@ impl Performer {
             Some(off) => Err(DesktopError::out_of_bounds(off.x.into(), off.y.into())),
         }
     }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "between two points of a screen"
-)]
-fn between(from: u32, to: u32, part: f64) -> u32 {
-    let (from, to) = (f64::from(from), f64::from(to));
-    (from + (to - from) * part).round() as u32
 }

@@ -244,14 +244,20 @@ impl Link {
 
     /// A point that lies on some display, in the numbers of the wire.
     pub fn within(&self, point: Point) -> Result<(i16, i16), DesktopError> {
-        let off = || DesktopError::out_of_bounds(point.x.into(), point.y.into());
         if !self.monitors()?.iter().any(|monitor| monitor.area.contains(point)) {
-            return Err(off());
+            return Err(DesktopError::out_of_bounds(point.x.into(), point.y.into()));
         }
-        let x = i16::try_from(point.x).map_err(|_| off())?;
-        let y = i16::try_from(point.y).map_err(|_| off())?;
-        Ok((x, y))
+        wire(point)
     }
+}
+
+/// A point in the numbers of the wire, which end before those of ours.
+pub fn wire(point: Point) -> Result<(i16, i16), DesktopError> {
+    let number = |number: u32| {
+        let off = |_| DesktopError::out_of_bounds(point.x.into(), point.y.into());
+        i16::try_from(number).map_err(off)
+    };
+    Ok((number(point.x)?, number(point.y)?))
 }
 
 /// The answer to a question that was sent.

@@ -1,24 +1,16 @@
 //! The pointer: moving it smoothly, clicking, dragging and turning the wheel.
 
-use std::time::{Duration, Instant};
-
 use kernel::desktop::{Button, DesktopError, Direction, Drag, Modifier, Point};
 
 use super::{
     hands::{Hands, number},
-    keymap::Keymap,
-    keymap::symbol_of,
+    keymap::{Keymap, symbol_of},
+    link::wire,
 };
-use crate::stop::Stop;
-
-/// Between two steps of a smooth move: more are not seen, and cost.
-const STEP: Duration = Duration::from_nanos(1_000_000_000 / 120);
-/// Between the clicks of one double click: toolkits take longer pauses for two.
-const BETWEEN_CLICKS: Duration = Duration::from_millis(30);
-/// Before the button is let go at the end of a drag: toolkits want to have seen where that is.
-const BEFORE_DROP: Duration = Duration::from_millis(50);
-/// So many motions at least are seen while a button is held.
-const LEAST_MOTIONS: u32 = 4;
+use crate::{
+    motion::{self, BEFORE_DROP, BETWEEN_CLICKS, Glide, LEAST_MOTIONS},
+    stop::Stop,
+};
 
 impl Hands {
     pub fn move_to(&self, to: Point, seconds: f64, stop: &Stop) -> Result<(), DesktopError> {
@@ -34,32 +26,19 @@ impl Hands {
 
     /// A place so far from here, which must lie on the screen too.
     pub fn beside(&self, dx: i32, dy: i32) -> Result<Point, DesktopError> {
-        let here = self.link.pointer()?;
-        let moved = |at: u32, by: i32| i64::from(at) + i64::from(by);
-        let (x, y) = (moved(here.x, dx), moved(here.y, dy));
-        let (Ok(px), Ok(py)) = (u32::try_from(x), u32::try_from(y)) else {
-            return Err(DesktopError::out_of_bounds(x, y));
-        };
-        Ok(Point { x: px, y: py })
+        motion::beside(self.link.pointer()?, dx, dy)
     }
 
     /// All steps but the last, each at its own time, slow at both ends.
     fn glide(&self, to: Point, seconds: f64, least: u32, stop: &Stop) -> Result<(), DesktopError> {
-        let from = self.link.pointer()?;
-        let begun = Instant::now();
-        let whole = Duration::try_from_secs_f64(seconds)
-            .map_err(|_| DesktopError::bad("that is too long"))?;
-        let steps = (whole.as_nanos() / STEP.as_nanos()).clamp(u128::from(least), 1 << 20);
-        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
-        for step in 1..steps {
-            let part = f64::from(step) / f64::from(steps);
-            stop.rest_until(begun + whole.mul_f64(part))?;
+        let glide = Glide::new(self.link.pointer()?, to, seconds, least)?;
+        for (when, at) in glide.places() {
+            stop.rest_until(when)?;
             self.heed(stop)?;
-            let eased = part.powi(3) * (10.0 - 15.0 * part + 6.0 * part * part);
-            self.motion((between(from.x, to.x, eased), between(from.y, to.y, eased)))?;
+            self.motion(wire(at)?)?;
             self.link.flush()?;
         }
-        stop.rest_until(begun + whole)?;
+        stop.rest_until(glide.end())?;
         self.heed(stop)
     }
 
@@ -164,10 +143,4 @@ impl Hands {
         };
         modifiers.iter().map(code).collect()
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "between two points of a screen")]
-fn between(from: u32, to: u32, part: f64) -> i16 {
-    let (from, to) = (f64::from(from), f64::from(to));
-    (from + (to - from) * part).round() as i16
 }
