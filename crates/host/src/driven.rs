@@ -4,7 +4,7 @@ use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use jiff::tz::TimeZone;
-use kernel::{desktop::Pause, ports::Clock};
+use kernel::ports::Clock;
 use serde_json::Value;
 
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     clock::SystemClock,
     config, inbox, logs,
     stops::Stops,
-    wire::{self, Address, Change, Engine, Event, Identity, Leave, Link, Window},
+    wire::{self, Address, Change, Engine, Event, Identity, Leave, Link, Pause, Window},
 };
 
 /// The longest time that can be asked for.

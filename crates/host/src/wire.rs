@@ -42,6 +42,7 @@ pub use minds::{guests, models};
 pub use tools::embed_media::player;
 
 pub use edge::{Keys, Metrics, PREFERENCES, Preferences, Tls, did_you_mean, near};
+pub use kernel::desktop::Pause;
 pub use mcp::server::{Place, relay};
 pub use models::{Lineup, Problem};
 pub use remote::device::{Address, Change, Engine, Event, Identity, Leave, Link, Window};
