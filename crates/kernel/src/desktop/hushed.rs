@@ -37,10 +37,10 @@ impl Action {
             | Self::KeyCombo { keys, .. }
             | Self::HoldKey { keys, .. }
             | Self::KeyDown { key: keys }
-            | Self::KeyUp { key: keys } => {
-                if writes(keys) {
-                    keys.spoken = hidden(&keys.spoken);
-                }
+            | Self::KeyUp { key: keys }
+                if writes(keys) =>
+            {
+                keys.spoken = hidden(&keys.spoken);
             }
             _ => (),
         }
