@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use kernel::desktop::{Action, Button, Desktop as _, Method, Pause, Point, Rect, Stay};
+use kernel::desktop::{
+    Action, Button, Desktop as _, DesktopError, Method, Pause, Point, Rect, Stay,
+};
 use serde_json::{Value, json};
 use testkit::FakeDesktop;
 use tokio::time::timeout;
@@ -360,8 +362,10 @@ async fn whoever_is_asked_sees_what_would_be_touched_as_it_looks_now() {
     assert_eq!(nobody.status, 401);
     let gone = studio.house.get("/api/desktop/target?device=gone").await;
     assert_eq!(gone, (404, error("NOT_FOUND", "No device is named gone")));
-    studio.desktop.darken();
-    assert_eq!(target("").await.status, 503);
+    let wall = FakeDesktop::broken(DesktopError::failed("it is dark"));
+    let _stay = studio.house.host().devices.join("wall", Arc::new(wall));
+    let (status, answer) = studio.house.get("/api/desktop/target?device=wall").await;
+    assert_eq!((status, &answer["error"]), (503, &json!("it is dark")), "{answer}");
 }
 
 /// As a PNG tells it.

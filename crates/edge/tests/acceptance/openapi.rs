@@ -96,6 +96,7 @@ const ROUTES: &[(&str, &str, &[&str])] = &[
     ("post", "/api/desktop/stop", &["200", "400", "404"]),
     ("post", "/api/desktop/hand_back", &["200", "400", "404", "409"]),
     ("post", "/api/desktop/take_over", &["200", "400", "404", "409"]),
+    ("get", "/api/desktop/target", &["400", "404", "503"]),
     ("get", "/api/desktop", &["200"]),
     ("get", "/api/desktop/log", &["200", "400", "404"]),
     ("post", "/api/desktop/record", &["200", "404", "409"]),

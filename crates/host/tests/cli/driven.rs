@@ -197,8 +197,8 @@ fn a_command_that_was_under_way_when_its_hub_died_is_said_to_be_interrupted_and_
     assert_eq!(house.post(&server, "/api/desktop/arm", armed).0, 200);
     let made = house.post(&server, "/api/sessions", json!({ "model": "demo", "mode": "full" })).1;
     let session = made["sessionId"].as_str().unwrap();
-    let wish = json!({ "action": "hold_key", "text": "shift", "duration": 60 });
-    let prompt = json!({ "prompt": format!("/tool computer {wish}") });
+    let wish = json!({ "x": 700, "y": 500, "duration": 25 });
+    let prompt = json!({ "prompt": format!("/tool mouse_move {wish}") });
     let said = house.post(&server, &format!("/api/sessions/{session}/messages"), prompt);
     assert_eq!(said.0, 200, "{said:?}");
     let looks = |server: &Server| {
