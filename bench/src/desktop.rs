@@ -74,9 +74,9 @@ async fn compare() -> anyhow::Result<Vec<Row>> {
     let text = TEXT.repeat(10);
     let typed = median(STARTS, async |_| act(Action::KeyboardInput { text: text.clone() }).await);
     let typed = typed.await? / f64::from(u32::try_from(text.len())?);
-    let looked = median(LOOKS, async |_| Ok(drop(local.glance(false).await?))).await?;
+    let looked = median(LOOKS, async |_| Ok(local.glance(false).await.map(drop)?)).await?;
     let whole = Shot { max_edge: u32::MAX, cursor: false, format: Format::Png, ..Shot::default() };
-    let fast = median(LOOKS, async |_| act(Action::Screenshot(whole.clone())).await).await?;
+    let fast = median(LOOKS, async |_| act(Action::Screenshot(whole)).await).await?;
     let small = median(LOOKS, async |_| act(Action::Screenshot(Shot::default())).await).await?;
 
     let micro = |what, pair: &Pair, times: f64| {

@@ -27,7 +27,7 @@ pub async fn glide(local: &Local) -> anyhow::Result<Glide> {
     local.act(Action::MouseMove { to: place(0), duration: 0.0 }.into()).await?;
     let (begun, before) = (Instant::now(), busy());
     local.act(Action::MouseMove { to: place(400), duration: 1.0 }.into()).await?;
-    Ok(Glide { took: begun.elapsed().as_secs_f64(), busy: (busy() - before).as_secs_f64() })
+    Ok(Glide { took: begun.elapsed().as_secs_f64(), busy: busy() - before })
 }
 
 pub async fn cancel(local: &Local) -> anyhow::Result<f64> {
@@ -92,7 +92,8 @@ async fn under_way(local: &Local) -> anyhow::Result<()> {
     }
 }
 
-fn busy() -> Duration {
+/// In seconds.
+fn busy() -> f64 {
     let spent = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::try_from(spent).unwrap_or_default()
+    Duration::try_from(spent).unwrap_or_default().as_secs_f64()
 }
