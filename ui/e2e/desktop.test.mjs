@@ -188,6 +188,7 @@ describe('the desktop', () => {
     await inspect(guest, 'desktop-asks');
     await page.getByRole('button', { name: 'Deny' }).click();
     await target.waitFor({ state: 'detached' });
+    await ask('/api/desktop/disarm', { device: 'local' });
     assert.deepEqual(guest.complaints, []);
     await context.close();
   });
