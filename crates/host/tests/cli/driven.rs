@@ -82,13 +82,19 @@ impl House {
     }
 }
 
-#[test]
-fn a_device_and_its_hub_survive_the_death_of_the_other() {
+/// A hub, a display for a device, and the key of one that is called studio.
+fn hub() -> (House, Server, String) {
     let home = Home::new();
     let server = home.serve(&[]);
     let key = home.run(&["key"]).out.trim().to_owned();
     let token = home.run(&["desktop", "add", "studio"]).out.trim().to_owned();
     let house = House { home, display: Display::open(), key };
+    (house, server, token)
+}
+
+#[test]
+fn a_device_and_its_hub_survive_the_death_of_the_other() {
+    let (house, server, token) = hub();
     let refused = Ran::of(house.device(&server, "mgd_wrong").output().unwrap());
     let line = format!("megaron: key refused by {}\n", server.addr);
     assert_eq!((refused.code, refused.err), (Some(1), line));
@@ -120,11 +126,7 @@ fn a_device_and_its_hub_survive_the_death_of_the_other() {
 
 #[test]
 fn whoever_sits_at_a_device_reads_who_may_drive_it_and_who_has_it() {
-    let home = Home::new();
-    let server = home.serve(&[]);
-    let key = home.run(&["key"]).out.trim().to_owned();
-    let token = home.run(&["desktop", "add", "studio"]).out.trim().to_owned();
-    let house = House { home, display: Display::open(), key };
+    let (house, server, token) = hub();
     let mut device = house.connected(&server, &token);
     house.arm(&server);
     device.remark("armed until the hub ends it");
@@ -150,10 +152,7 @@ fn whoever_sits_at_a_device_reads_who_may_drive_it_and_who_has_it() {
 
 #[test]
 fn a_name_that_cannot_be_had_ends_it_with_the_reason() {
-    let home = Home::new();
-    let server = home.serve(&[]);
-    let key = home.run(&["key"]).out.trim().to_owned();
-    let house = House { home, display: Display::open(), key };
+    let (house, server, _) = hub();
     let mut device = house.device(&server, &house.key);
     let ran = Ran::of(device.args(["--name", "local"]).output().unwrap());
     let why = format!(
@@ -186,11 +185,7 @@ fn a_server_without_a_display_says_so_to_whoever_wants_its_own_desktop() {
 
 #[test]
 fn a_command_that_was_under_way_when_its_hub_died_is_said_to_be_interrupted_and_not_repeated() {
-    let home = Home::new();
-    let server = home.serve(&[]);
-    let key = home.run(&["key"]).out.trim().to_owned();
-    let token = home.run(&["desktop", "add", "studio"]).out.trim().to_owned();
-    let house = House { home, display: Display::open(), key };
+    let (house, server, token) = hub();
     let mut device = house.connected(&server, &token);
     let classes = json!(["look", "point", "type", "act"]);
     let armed = json!({ "device": "studio", "classes": classes });

@@ -25,6 +25,21 @@ pub enum Code {
 }
 
 impl Code {
+    /// Whether it is about whether something is done at all, which is said in the same words whatever it is.
+    pub(super) fn is_ours(self) -> bool {
+        matches!(
+            self,
+            Self::Cancelled
+                | Self::Paused
+                | Self::NotArmed
+                | Self::Denied
+                | Self::RateLimited
+                | Self::QueueFull
+                | Self::Timeout
+                | Self::Disconnected
+        )
+    }
+
     pub const ALL: [Self; 16] = [
         Self::BadRequest,
         Self::UnknownKey,

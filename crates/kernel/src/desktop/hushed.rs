@@ -136,17 +136,5 @@ fn writes(keys: &Chords) -> bool {
 
 /// Whether such an error is said in the same words whatever was typed.
 fn is_plain(code: Code) -> bool {
-    matches!(
-        code,
-        Code::Cancelled
-            | Code::Paused
-            | Code::NotArmed
-            | Code::Denied
-            | Code::RateLimited
-            | Code::QueueFull
-            | Code::Timeout
-            | Code::Disconnected
-            | Code::NoDisplay
-            | Code::Permission
-    )
+    code.is_ours() || matches!(code, Code::NoDisplay | Code::Permission)
 }

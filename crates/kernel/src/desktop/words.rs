@@ -13,21 +13,9 @@ use super::{
 impl Action {
     /// An error in the words of this kind of action. Says it once, however often it is asked.
     pub fn failed(&self, error: DesktopError) -> DesktopError {
-        use super::Code;
-        let verbatim = matches!(
-            error.code,
-            Code::Cancelled
-                | Code::Paused
-                | Code::NotArmed
-                | Code::Denied
-                | Code::RateLimited
-                | Code::QueueFull
-                | Code::Timeout
-                | Code::Disconnected
-        );
         let prefix = self.prefix();
         let spoken = ["Invalid ", "missing field "].iter().any(|it| error.text.starts_with(it));
-        if verbatim || spoken || prefix.is_empty() || error.text.starts_with(prefix) {
+        if error.code.is_ours() || spoken || prefix.is_empty() || error.text.starts_with(prefix) {
             return error;
         }
         DesktopError { text: format!("{prefix}: {}", error.text), ..error }
