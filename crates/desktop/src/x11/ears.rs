@@ -1,6 +1,7 @@
 //! Listening to a display: whether a person touches it, and who wants what is on the clipboard.
 
 mod clipboard;
+mod raw;
 
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -11,9 +12,9 @@ use std::{
 use kernel::desktop::{DesktopError, Pause, Point};
 use x11rb::{
     connection::Connection as _,
+    errors::ConnectionError,
     protocol::{
         Event,
-        xinput::{self, ConnectionExt as _, XIEventMask},
         xproto::{
             ClientMessageEvent, ConnectionExt as _, CreateWindowAux, EventMask, Window, WindowClass,
         },
@@ -37,6 +38,9 @@ const AT_WORK: Duration = Duration::from_secs(30);
 const AMISS: u32 = 2;
 /// How long we may take to hear our own word.
 const CATCHING_UP: Duration = Duration::from_secs(10);
+/// How long nothing is listened to after something was heard, if nobody waits for it: most of it is our own doing, and
+/// to be woken by each of our clicks would take longer than the click.
+const PAUSE: Duration = Duration::from_millis(4);
 /// How often somebody who waits looks whether to stop.
 const GLANCE: Duration = Duration::from_millis(20);
 
@@ -82,6 +86,8 @@ struct Heard {
     incoming: Option<Vec<u8>>,
     /// What is fetched from us in pieces.
     transfers: Vec<Transfer>,
+    /// How many wait for something to be heard.
+    awaited: usize,
     gone: bool,
 }
 
@@ -121,7 +127,7 @@ impl Ears {
         );
         made.map_err(lost)?.check().map_err(lost)?;
         let atoms = Atoms::read(&link)?;
-        let hears = settings.listen && watch(&link)?;
+        let hears = settings.listen && raw::watch(&link)?;
         let ears = Arc::new(Self {
             link,
             window,
@@ -253,7 +259,21 @@ impl Ears {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Without a pause until it is found, if it is.
     fn wait<T>(
+        &self,
+        until: Instant,
+        stop: &Stop,
+        found: impl FnMut(&mut Heard) -> Option<T>,
+    ) -> Result<Option<T>, DesktopError> {
+        self.heard().awaited += 1;
+        self.news.notify_all();
+        let waited = self.search(until, stop, found);
+        self.heard().awaited -= 1;
+        waited
+    }
+
+    fn search<T>(
         &self,
         until: Instant,
         stop: &Stop,
@@ -277,8 +297,19 @@ impl Ears {
         }
     }
 
+    /// What has come already, else what comes after a pause.
+    fn next(&self) -> Result<Event, ConnectionError> {
+        if let Some(event) = self.link.conn.poll_for_event()? {
+            return Ok(event);
+        }
+        let is_idle =
+            |heard: &mut Heard| heard.awaited == 0 && heard.transfers.is_empty() && !heard.gone;
+        drop(self.news.wait_timeout_while(self.heard(), PAUSE, is_idle));
+        self.link.conn.wait_for_event()
+    }
+
     fn listen(&self, ledger: &Ledger) {
-        while let Ok(event) = self.link.conn.wait_for_event() {
+        while let Ok(event) = self.next() {
             let kept = match event {
                 Event::ClientMessage(event) if event.window == self.window => {
                     let [word, ..] = event.data.as_data32();
@@ -292,26 +323,7 @@ impl Ears {
                 Event::SelectionRequest(event) => self.give(&event),
                 Event::SelectionNotify(event) => self.got(&event),
                 Event::PropertyNotify(event) => self.passed_on(&event),
-                Event::XinputRawMotion(event) if event.deviceid == event.sourceid => {
-                    self.touched(ledger, Sent::Motion)
-                }
-                Event::XinputRawButtonPress(event) if event.deviceid == event.sourceid => {
-                    let code = u8::try_from(event.detail).unwrap_or(0);
-                    self.touched(ledger, Sent::Button { code, down: true })
-                }
-                Event::XinputRawButtonRelease(event) if event.deviceid == event.sourceid => {
-                    let code = u8::try_from(event.detail).unwrap_or(0);
-                    self.touched(ledger, Sent::Button { code, down: false })
-                }
-                Event::XinputRawKeyPress(event) if event.deviceid == event.sourceid => {
-                    let code = u8::try_from(event.detail).unwrap_or(0);
-                    self.touched(ledger, Sent::Key { code, down: true })
-                }
-                Event::XinputRawKeyRelease(event) if event.deviceid == event.sourceid => {
-                    let code = u8::try_from(event.detail).unwrap_or(0);
-                    self.touched(ledger, Sent::Key { code, down: false })
-                }
-                _ => Ok(()),
+                event => raw::told(&event).map_or(Ok(()), |what| self.touched(ledger, what)),
             };
             if kept.is_err() && !self.link.is_alive() {
                 return;
@@ -365,23 +377,4 @@ impl Ears {
     fn heard(&self) -> MutexGuard<'_, Heard> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Hears of everything that is moved and pressed, without taking it from anybody; says whether it can.
-fn watch(link: &Link) -> Result<bool, DesktopError> {
-    if !link.has(xinput::X11_EXTENSION_NAME)? {
-        tracing::warn!(display = %link.display, "without XInput a person who takes over is noticed only where they move the pointer while we do");
-        return Ok(false);
-    }
-    let conn = &link.conn;
-    conn.xinput_xi_query_version(2, 2).map_err(lost)?.reply().map_err(lost)?;
-    let mask = XIEventMask::RAW_MOTION
-        | XIEventMask::RAW_BUTTON_PRESS
-        | XIEventMask::RAW_BUTTON_RELEASE
-        | XIEventMask::RAW_KEY_PRESS
-        | XIEventMask::RAW_KEY_RELEASE;
-    let all = xinput::EventMask { deviceid: xinput::Device::ALL.into(), mask: vec![mask] };
-    let selected = conn.xinput_xi_select_events(link.root, &[all]);
-    selected.map_err(lost)?.check().map_err(lost)?;
-    Ok(true)
 }

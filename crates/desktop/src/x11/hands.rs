@@ -109,9 +109,15 @@ impl Hands {
         point.map_or(Ok(()), |point| self.place(point))
     }
 
-    pub fn verify(&self, point: Point) -> Result<(), DesktopError> {
+    /// Where the pointer is, and in which window.
+    pub fn look(&self) -> Result<Point, DesktopError> {
         let (at, under) = self.link.pointer_and_window()?;
         self.under.set(Some(under));
+        Ok(at)
+    }
+
+    pub fn verify(&self, point: Point) -> Result<(), DesktopError> {
+        let at = self.look()?;
         if at == point {
             return Ok(());
         }

@@ -1,7 +1,9 @@
 //! The line to a display, on which a short wait keeps nobody waiting and a long one makes room for others.
 
 use std::{
-    io, thread,
+    io,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -24,7 +26,11 @@ const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
 pub type Connection = RustConnection<Line>;
 
-pub struct Line(DefaultStream);
+pub struct Line {
+    stream: DefaultStream,
+    /// Whether it took nothing more when something was last written.
+    full: AtomicBool,
+}
 
 /// The line, and the number of the screen that is meant.
 pub fn connect(display: &str) -> Result<(Connection, usize), ConnectError> {
@@ -37,7 +43,7 @@ pub fn connect(display: &str) -> Result<(Connection, usize), ConnectError> {
                 // A display that wants none is satisfied without.
                 let key = get_auth(family, &peer, parsed.display).ok().flatten();
                 let (name, data) = key.unwrap_or_default();
-                let line = Line(stream);
+                let line = Line { stream, full: AtomicBool::default() };
                 let opened =
                     RustConnection::connect_to_stream_with_auth_info(line, screen, name, data)?;
                 return Ok((opened, screen));
@@ -54,11 +60,12 @@ impl Line {
         let mut wanted = PollFlags::empty();
         wanted.set(PollFlags::IN, mode.readable());
         wanted.set(PollFlags::OUT, mode.writable());
-        let within = |time: Timespec| match poll(&mut [PollFd::new(&self.0, wanted)], Some(&time)) {
-            Ok(ready) => Ok(ready > 0),
-            Err(rustix::io::Errno::INTR) => Ok(false),
-            Err(error) => Err(io::Error::from(error)),
-        };
+        let within =
+            |time: Timespec| match poll(&mut [PollFd::new(&self.stream, wanted)], Some(&time)) {
+                Ok(ready) => Ok(ready > 0),
+                Err(rustix::io::Errno::INTR) => Ok(false),
+                Err(error) => Err(io::Error::from(error)),
+            };
         let begun = Instant::now();
         while begun.elapsed() < INSTANT {
             if within(Timespec::default())? {
@@ -69,22 +76,32 @@ impl Line {
         }
         within(MOMENT)
     }
+
+    fn note(&self, written: io::Result<usize>) -> io::Result<usize> {
+        let full = written.as_ref().is_err_and(|it| it.kind() == io::ErrorKind::WouldBlock);
+        self.full.store(full, Ordering::Relaxed);
+        written
+    }
 }
 
 impl Stream for Line {
     fn poll(&self, mode: PollMode) -> io::Result<()> {
-        if !is_shared() {
-            return self.0.poll(mode);
+        // Asked before each little request, most of which are only put beside the others.
+        if mode.writable() && !self.full.swap(false, Ordering::Relaxed) {
+            return Ok(());
         }
-        if self.is_ready(mode)? { Ok(()) } else { block_in_place(|| self.0.poll(mode)) }
+        if !is_shared() {
+            return self.stream.poll(mode);
+        }
+        if self.is_ready(mode)? { Ok(()) } else { block_in_place(|| self.stream.poll(mode)) }
     }
 
     fn read(&self, into: &mut [u8], files: &mut Vec<RawFdContainer>) -> io::Result<usize> {
-        self.0.read(into, files)
+        self.stream.read(into, files)
     }
 
     fn write(&self, bytes: &[u8], files: &mut Vec<RawFdContainer>) -> io::Result<usize> {
-        self.0.write(bytes, files)
+        self.note(self.stream.write(bytes, files))
     }
 
     fn write_vectored(
@@ -92,7 +109,7 @@ impl Stream for Line {
         bytes: &[io::IoSlice<'_>],
         files: &mut Vec<RawFdContainer>,
     ) -> io::Result<usize> {
-        self.0.write_vectored(bytes, files)
+        self.note(self.stream.write_vectored(bytes, files))
     }
 }
 

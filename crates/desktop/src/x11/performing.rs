@@ -46,13 +46,17 @@ impl Performer {
         self.hands.under.set(None);
         // The answers come with those to what is done now, and cost no time of their own.
         let conn = self.hands.link.conn.clone();
-        let pointer = conn.query_pointer(self.hands.link.root).map_err(lost)?;
+        // A click leaves the pointer where it is, so that one answer is about before and after.
+        let moves = !matches!(action, Action::MouseClick { .. });
+        let pointer = moves.then(|| conn.query_pointer(self.hands.link.root)).transpose();
+        let pointer = pointer.map_err(lost)?;
         let focus = (reach == Reach::Focus).then(|| conn.get_input_focus()).transpose();
         let focus = focus.map_err(lost)?;
         let mut outcome = self.attend(action, stop)?;
         if let Outcome::Done(done) = &mut outcome {
-            let (before, under) = place(pointer)?;
-            done.before = Some(before);
+            let seen = pointer.map(place).transpose()?;
+            done.before = seen.map_or(done.at, |(before, _)| Some(before));
+            let under = seen.map_or(x11rb::NONE, |(_, under)| under);
             let focus = focus.map(|it| it.reply().map_err(lost)).transpose()?;
             let focus = focus.map_or(x11rb::NONE, |it| it.focus);
             let link = &self.hands.link;
@@ -76,13 +80,15 @@ impl Performer {
             Action::MouseMove { to, duration } => {
                 hands.move_to(*to, *duration, stop)?;
                 // That has been seen already.
-                let (message, at) = (action.done(Some(*to)), Some(*to));
-                return Ok(Outcome::Done(Done { message, at, ..Done::default() }));
+                return Ok(done(action, *to));
             }
             Action::MouseMoveBy { dx, dy, duration } => {
                 hands.move_to(hands.beside(*dx, *dy)?, *duration, stop)?;
             }
-            Action::MouseClick { button } => hands.click(*button, 1, &[], stop)?,
+            Action::MouseClick { button } => {
+                hands.click(*button, 1, &[], stop)?;
+                return Ok(done(action, hands.look()?));
+            }
             Action::MouseClickAt { at, button, count, modifiers } => {
                 hands.go(*at)?;
                 hands.click(*button, *count, modifiers, stop)?;
@@ -160,8 +166,7 @@ impl Performer {
                 return Ok(Outcome::said(message));
             }
         }
-        let at = self.hands.link.pointer()?;
-        Ok(Outcome::Done(Done { message: action.done(Some(at)), at: Some(at), ..Done::default() }))
+        Ok(done(action, self.hands.link.pointer()?))
     }
 
     /// Refuses what would reach a window that shall be left alone.
@@ -353,6 +358,10 @@ impl worker::Performer for Performer {
         self.calm();
         self.part();
     }
+}
+
+fn done(action: &Action, at: Point) -> Outcome {
+    Outcome::Done(Done { message: action.done(Some(at)), at: Some(at), ..Done::default() })
 }
 
 fn about(what: &str, pane: &Pane) -> Outcome {
