@@ -61,6 +61,8 @@ async fn compare() -> anyhow::Result<Vec<Row>> {
     let trip = || floor.round_trip();
     let moved = alternately(ROUNDS, trip, async |nth| act(to(nth)).await).await?;
     let clicked = alternately(ROUNDS, trip, async |_| act(click()).await).await?;
+    // In the first second after a rest each step is looked at first.
+    let smooth = stopping::glide(&local).await?;
     let trips = || (0..BATCH).try_for_each(|_| trip());
     let batched = alternately(LOOKS, trips, async |nth| act(batch(nth)).await).await?;
     let of = f64::from(u32::try_from(BATCH)?);
@@ -68,7 +70,6 @@ async fn compare() -> anyhow::Result<Vec<Row>> {
     let segment = floor.share()?;
     let look = || floor.look(segment);
     let captured = alternately(LOOKS, look, async |_| Ok(local.capture().await?)).await?;
-    let smooth = stopping::glide(&local).await?;
     let cancelled = stopping::cancel(&local).await?;
     let taken = stopping::touch(&local, &floor).await?;
     let text = TEXT.repeat(10);

@@ -227,6 +227,12 @@ impl Ears {
         }
     }
 
+    /// Whether what we hear is not enough to know that somebody else moves the pointer: where nothing is heard, and as
+    /// long as it counts how far.
+    pub fn has_to_look(&self) -> bool {
+        !self.hears || self.is_forgiving()
+    }
+
     /// We are about to put the pointer there.
     pub fn put(&self, at: Point) {
         self.leeway().put(at);

@@ -75,6 +75,7 @@ impl Hands {
     pub fn heed(&self, stop: &Stop) -> Result<(), DesktopError> {
         // Between two displays there may be nothing that it could stay on.
         if let Some(ours) = self.last.get()
+            && self.ears.has_to_look()
             && self.link.within(ours).is_ok()
         {
             self.ears.seen(self.link.pointer()?, ours);
