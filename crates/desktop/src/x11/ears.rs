@@ -24,6 +24,7 @@ use x11rb::{
 use self::clipboard::{Atoms, Read, Transfer};
 use super::{
     leeway::{Leeway, distance},
+    line::Purpose,
     link::{Link, lost},
 };
 use crate::{
@@ -108,7 +109,7 @@ impl Ears {
         ledger: Arc<Ledger>,
         alarm: Alarm,
     ) -> Result<Arc<Self>, DesktopError> {
-        let link = Link::open(display)?;
+        let link = Link::open_for(display, Purpose::Listening)?;
         let conn = &link.conn;
         let window = conn.generate_id().map_err(lost)?;
         let aux = CreateWindowAux::new().event_mask(EventMask::PROPERTY_CHANGE);

@@ -187,9 +187,9 @@ impl Eyes {
     pub fn screen(&self) -> Result<Screen, DesktopError> {
         let (w, h) = self.link.size()?;
         let monitors = self.link.monitors()?;
-        let displays = (0..).zip(monitors).map(|(id, monitor)| Display {
+        let displays = (0..).zip(monitors.iter()).map(|(id, monitor)| Display {
             id,
-            name: monitor.name,
+            name: monitor.name.clone(),
             area: monitor.area,
             scale: 1.0,
             primary: monitor.primary,

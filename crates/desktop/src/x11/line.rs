@@ -28,12 +28,22 @@ pub type Connection = RustConnection<Line>;
 
 pub struct Line {
     stream: DefaultStream,
+    purpose: Purpose,
     /// Whether it took nothing more when something was last written.
     full: AtomicBool,
 }
 
+/// What a line is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Questions, which are answered at once.
+    Asking,
+    /// News, which may never come.
+    Listening,
+}
+
 /// The line, and the number of the screen that is meant.
-pub fn connect(display: &str) -> Result<(Connection, usize), ConnectError> {
+pub fn connect(display: &str, purpose: Purpose) -> Result<(Connection, usize), ConnectError> {
     let parsed = parse_display(Some(display))?;
     let screen = usize::from(parsed.screen);
     let mut failed = None;
@@ -43,7 +53,7 @@ pub fn connect(display: &str) -> Result<(Connection, usize), ConnectError> {
                 // A display that wants none is satisfied without.
                 let key = get_auth(family, &peer, parsed.display).ok().flatten();
                 let (name, data) = key.unwrap_or_default();
-                let line = Line { stream, full: AtomicBool::default() };
+                let line = Line { stream, purpose, full: AtomicBool::default() };
                 let opened =
                     RustConnection::connect_to_stream_with_auth_info(line, screen, name, data)?;
                 return Ok((opened, screen));
@@ -90,10 +100,11 @@ impl Stream for Line {
         if mode.writable() && !self.full.swap(false, Ordering::Relaxed) {
             return Ok(());
         }
-        if !is_shared() {
-            return self.stream.poll(mode);
+        if self.purpose == Purpose::Asking && self.is_ready(mode)? {
+            return Ok(());
         }
-        if self.is_ready(mode)? { Ok(()) } else { block_in_place(|| self.stream.poll(mode)) }
+        let wait = || self.stream.poll(mode);
+        if is_shared() { block_in_place(wait) } else { wait() }
     }
 
     fn read(&self, into: &mut [u8], files: &mut Vec<RawFdContainer>) -> io::Result<usize> {

@@ -22,7 +22,7 @@ use x11rb::{
     },
 };
 
-use super::line::{Connection, connect};
+use super::line::{Connection, Purpose, connect};
 
 /// Displays of other machines have ports of these numbers, from 6000 on.
 const HIGHEST: u16 = u16::MAX - 6000;
@@ -40,7 +40,7 @@ pub struct Link {
 #[derive(Default)]
 struct Seen {
     watched: bool,
-    monitors: Option<Vec<Monitor>>,
+    monitors: Option<Arc<[Monitor]>>,
     /// Whether it is heard when windows come, and whether any has.
     heeded: bool,
     stirred: bool,
@@ -65,11 +65,15 @@ pub fn named(display: Option<&str>) -> Result<String, DesktopError> {
 
 impl Link {
     pub fn open(display: &str) -> Result<Self, DesktopError> {
+        Self::open_for(display, Purpose::Asking)
+    }
+
+    pub fn open_for(display: &str, purpose: Purpose) -> Result<Self, DesktopError> {
         if !is_plausible(display) {
             let text = format!("`{display}` does not name a display; `:0` would");
             return Err(none(text));
         }
-        let opened = connect(display);
+        let opened = connect(display, purpose);
         let (conn, screen) =
             opened.map_err(|error| none(format!("cannot reach X server {display}: {error}")))?;
         let root = conn.setup().roots.get(screen).map(|screen| screen.root);
@@ -153,13 +157,13 @@ impl Link {
     }
 
     /// All of them; a server that does not tell has one.
-    pub fn monitors(&self) -> Result<Vec<Monitor>, DesktopError> {
+    pub fn monitors(&self) -> Result<Arc<[Monitor]>, DesktopError> {
         let mut seen = self.seen();
         self.hear(&mut seen)?;
         if let Some(monitors) = &seen.monitors {
             return Ok(monitors.clone());
         }
-        let monitors = self.look_at_monitors()?;
+        let monitors: Arc<[Monitor]> = self.look_at_monitors()?.into();
         if seen.watched {
             seen.monitors = Some(monitors.clone());
         }

@@ -34,7 +34,7 @@ pub fn list(link: &Link) -> Result<Vec<Pane>, DesktopError> {
     };
     ids.reverse();
     let focused = focused(link)?;
-    let monitors: Vec<Rect> = link.monitors()?.into_iter().map(|monitor| monitor.area).collect();
+    let monitors: Vec<Rect> = link.monitors()?.iter().map(|monitor| monitor.area).collect();
     let seen = ids.into_iter().filter_map(|id| pane(link, id, focused, &monitors));
     Ok(seen.collect())
 }
