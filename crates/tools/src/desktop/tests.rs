@@ -12,9 +12,9 @@ use std::{
 use futures::{FutureExt as _, future::BoxFuture};
 use kernel::{
     desktop::{
-        Action, After, Armed, Arming, Button, Chords, Class, Desktop, DesktopError, DesktopFact,
-        Direction, Done, Drag, Format, Frame, Info, Order, Outcome, Pause, Point, Rect, Shot,
-        State, Stay, Waiting,
+        Action, After, Armed, Arming, Button, Chords, Class, Code, Desktop, DesktopError,
+        DesktopFact, Devices, Direction, Done, Drag, Format, Frame, Info, Order, Outcome, Pause,
+        Point, Rect, Shot, State, Stay, Waiting,
     },
     host::{Host, Settings},
     inbox::CallError,
