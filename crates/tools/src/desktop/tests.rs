@@ -43,8 +43,8 @@ struct Pretended {
 impl Desktop for Pretended {
     fn info(&self) -> BoxFuture<'_, Result<Info, DesktopError>> {
         let screen = Some((3136, 1764));
-        let info =
-            Info { platform: "linux".into(), backend: "x11".into(), screen, commands: vec![] };
+        let (platform, backend) = ("linux".into(), "x11".into());
+        let info = Info { platform, backend, screen, commands: vec![], hears: true };
         async { Ok(info) }.boxed()
     }
 
