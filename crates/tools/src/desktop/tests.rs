@@ -18,7 +18,7 @@ use kernel::{
     },
     host::{Host, Settings},
     inbox::CallError,
-    question::{Decision, Scope},
+    question::{Decision, Question, Scope},
     toolbox::{Caller, Reply, ToolError},
     update::{Fact, Seq, SessionId},
 };
@@ -160,12 +160,17 @@ impl Home {
 
     /// Answers the next question that is asked; says what it was.
     async fn answer(&self, decision: Decision) -> String {
+        self.answered(decision).await.title
+    }
+
+    /// The same, with all that the person was shown.
+    async fn answered(&self, decision: Decision) -> Question {
         let mut news = self.host.roster.listen();
         loop {
             if let Some(waiting) = self.host.questions().await.unwrap().pop() {
-                let title = waiting.question.title.clone();
-                self.host.decide(waiting.question.id, decision, "the page").await.unwrap();
-                return title;
+                let question = waiting.question.clone();
+                self.host.decide(question.id, decision, "the page").await.unwrap();
+                return question;
             }
             news.recv().await.unwrap();
         }
