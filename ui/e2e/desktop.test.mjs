@@ -36,6 +36,16 @@ const colour = (page, x, y) =>
     [x, y],
   );
 
+/** In the page: how large a picture is, and its colours at these points. */
+async function decoded([base64, points]) {
+  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const bitmap = await createImageBitmap(new Blob([bytes]));
+  const { width, height } = bitmap;
+  const pencil = /** @type {OffscreenCanvasRenderingContext2D} */ (new OffscreenCanvas(width, height).getContext('2d'));
+  pencil.drawImage(bitmap, 0, 0);
+  return [[width, height], ...points.map(([x, y]) => [...pencil.getImageData(x, y, 1, 1).data.slice(0, 3)])];
+}
+
 /** Where on the page a point of the screen is. */
 async function spot(page, x, y) {
   const box = await page.locator('canvas').boundingBox();
@@ -147,6 +157,11 @@ describe('the desktop', () => {
       ['keyboard_input', { text: "printf '\\033]11;#00aa00\\007'\n" }],
     );
     await eventually(async () => assert.deepEqual(await colour(page, 200, 500), [0, 0xaa, 0]));
+    const photo = await ask('/api/command', { type: 'screenshot', device: 'local', format: 'jpeg', cursor: false });
+    const [size, ...points] = await page.evaluate(decoded, [photo.data, [[200, 500], [900, 300]]]);
+    assert.deepEqual([photo.format, size], ['jpeg', [WIDTH, HEIGHT]]);
+    for (const [point, expected] of [[points[0], [0, 0xaa, 0]], [points[1], [0, 0, 0]]])
+      assert.ok(point.every((it, at) => Math.abs(it - expected[at]) <= 8), `${point} is not ${expected}`);
     const done = page.getByRole('list', { name: 'What was done on this desktop' });
     await done.locator('summary', { hasText: 'keyboard_input' }).first().click();
     await done.getByText('the agent').first().waitFor();

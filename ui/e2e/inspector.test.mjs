@@ -63,6 +63,18 @@ const tab = (name) => panel().getByRole('tab', { name });
 const rows = () => panel().getByRole('group', { name: 'Traffic of Tally' }).getByRole('listitem');
 const row = (...said) => said.reduce((all, hasText) => all.filter({ hasText }), rows()).first();
 
+/** Waits for a row; if none comes, what was there instead is in the failure. */
+async function comes(...said) {
+  await row(...said)
+    .waitFor()
+    .catch(async (error) => {
+      const shown = await panel()
+        .innerText()
+        .catch(() => 'no panel');
+      throw new Error(`no row says ${said.join(', ')}; the inspector showed:\n${shown}`, { cause: error });
+    });
+}
+
 /** A session with the app in a window. */
 async function enter(options = {}) {
   context = await browser.newContext({ storageState: remembered, viewport: { width: 1280, height: 800 }, ...options });
@@ -132,7 +144,7 @@ describe('the inspector', () => {
       ['query', 'count', 'done'],
       ['changed', 'count', ''],
     ])
-      await row(kind, what, status).waitFor();
+      await comes(kind, what, status);
     await row('refused', 'add').getByRole('button').click();
     await rows().getByText('expected integer, got string').waitFor();
     await panel().getByRole('searchbox', { name: 'Search the traffic' }).fill('"a":[1]');
@@ -156,19 +168,19 @@ describe('the inspector', () => {
     await guest.box.press('Control+k');
     await guest.page.getByRole('combobox').fill('Inspect Tally');
     await guest.page.getByRole('option', { name: /Inspect Tally/ }).click();
-    await row('console', 'about to break {"at":3}').waitFor();
-    await row('console', 'Uncaught Error: broken in two').waitFor();
-    await row('command', 'add', 'done').waitFor();
+    await comes('console', 'about to break {"at":3}');
+    await comes('console', 'Uncaught Error: broken in two');
+    await comes('command', 'add', 'done');
 
     await send('command work');
     const bar = region().getByRole('progressbar', { name: 'Reading rows' });
     await bar.waitFor();
     assert.equal(await bar.getAttribute('aria-valuenow'), '25');
     await tab('Traffic').click();
-    await row('command', 'work', 'Reading rows 1/4').waitFor();
+    await comes('command', 'work', 'Reading rows 1/4');
     await app().getByRole('button', { name: 'Finish' }).click();
     await bar.waitFor({ state: 'detached' });
-    await row('command', 'work', 'done').waitFor();
+    await comes('command', 'work', 'done');
 
     for (const kind of ['Queries', 'Events', 'Console'])
       await panel().getByRole('button', { name: kind, exact: true }).click();
@@ -188,7 +200,7 @@ describe('the inspector', () => {
     await guest.page.reload();
     await app().getByText('3', { exact: true }).waitFor();
     await open();
-    await row('replayed').waitFor();
+    await comes('replayed');
   });
 });
 
@@ -204,12 +216,12 @@ describe('how the inspector looks', () => {
       await app().getByRole('button', { name: 'Break' }).click();
       await send('command work');
       await tab('Traffic').click();
-      await row('console', 'broken in two').waitFor();
-      await row('command', 'work', 'Reading rows').waitFor();
+      await comes('console', 'broken in two');
+      await comes('command', 'work', 'Reading rows');
       await row('command', 'add', 'done').getByRole('button').click();
       await inspect(guest, `inspector-traffic-${name}`);
       await app().getByRole('button', { name: 'Finish' }).click();
-      await row('command', 'work', 'done').waitFor();
+      await comes('command', 'work', 'done');
       await tab('App').click();
       await panel().getByText('Asked at').waitFor();
       await inspect(guest, `inspector-app-${name}`);

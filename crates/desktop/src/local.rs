@@ -172,10 +172,10 @@ impl Desktop for Local {
     fn info(&self) -> BoxFuture<'_, Result<Info, DesktopError>> {
         async {
             let backend = chosen(&self.settings)?.name().to_owned();
-            let look = |seat: &dyn Seat| Ok((seat.size()?, seat.commands()));
-            let (screen, commands) = self.with_seat(look).await?;
+            let look = |seat: &dyn Seat| Ok((seat.size()?, seat.commands(), seat.hears()));
+            let (screen, commands, hears) = self.with_seat(look).await?;
             let platform = std::env::consts::OS.to_owned();
-            Ok(Info { platform, backend, screen: Some(screen), commands })
+            Ok(Info { platform, backend, screen: Some(screen), commands, hears })
         }
         .boxed()
     }

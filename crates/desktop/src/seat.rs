@@ -31,6 +31,9 @@ pub trait Seat: Send + Sync {
     /// The kinds of action that can be done there.
     fn commands(&self) -> Vec<String>;
 
+    /// Whether it is told what a person does there.
+    fn hears(&self) -> bool;
+
     fn is_alive(&self) -> bool;
 
     /// What a person does from now on does not matter until we do something again.
@@ -79,6 +82,10 @@ impl Seat for crate::x11::Seat {
 
     fn commands(&self) -> Vec<String> {
         kernel::desktop::Action::KINDS.map(ToOwned::to_owned).into()
+    }
+
+    fn hears(&self) -> bool {
+        self.hears()
     }
 
     fn is_alive(&self) -> bool {

@@ -93,6 +93,10 @@ impl Seat {
         self.eyes().link.size()
     }
 
+    pub fn hears(&self) -> bool {
+        self.ears.hears
+    }
+
     pub fn is_alive(&self) -> bool {
         !self.ears.is_gone()
     }

@@ -115,16 +115,25 @@ pub struct Info {
     pub screen: Option<(u32, u32)>,
     /// The kinds of action that it knows, by [`Action::kind`].
     pub commands: Vec<String>,
+    /// Whether it hears what a person does at that machine.
+    pub hears: bool,
 }
 
 impl Info {
     /// What a person must know before they let it be driven: where nobody hears what they do
     /// there, it does not stop anybody.
     pub fn caution(&self) -> Option<&'static str> {
-        matches!(self.backend.as_str(), "wayland" | "native").then_some(
-            "what you do at that machine does not stop agents: your pointer and keys are not heard \
-             there, nor is Ctrl+Alt+Escape; stop them in the page",
-        )
+        match self.backend.as_str() {
+            "wayland" | "native" => Some(
+                "what you do at that machine does not stop agents: your pointer and keys are not \
+                 heard there, nor is Ctrl+Alt+Escape; stop them in the page",
+            ),
+            "x11" if !self.hears => Some(
+                "the X server of that machine lacks XInput: your keys and Ctrl+Alt+Escape do not \
+                 stop agents there, your pointer only while they move it; stop them in the page",
+            ),
+            _ => None,
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use kernel::{
         Order, Outcome, Pause, Shot, Stay, Who,
     },
     host::{Host, Settings},
+    ports::Clock as _,
     toolbox::Caller,
     update::{Seq, SessionId},
 };
@@ -107,6 +108,35 @@ async fn what_waits_for_its_turn_in_the_rate_is_stopped_too() {
     home.desktop.take(Some(Pause::Human));
     assert_eq!(waiting.await, Err(DesktopError::stopped()));
     assert_eq!(home.desktop.done().len(), 2 * (BURST + 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_for_its_turn_is_cancelled_and_counted_or_only_what_is_named() {
+    let home = Home::new().await;
+    let devices = &home.host.devices;
+    let named = home.waiting().await;
+    let mut others = [home.act(click()), home.act(click())];
+    for other in &mut others {
+        assert!(poll!(other).is_pending());
+    }
+    let elsewhere = devices.join("elsewhere", Arc::new(FakeDesktop::default()));
+    assert_eq!(devices.cancel("elsewhere", None).await, Ok(0));
+    let id = format!("cmd_{}_{}", BURST + 1, home.world.clock.now().as_millisecond());
+    assert_eq!(devices.cancel("studio", Some(id.clone())).await, Ok(1));
+    assert_eq!(named.await, Err(DesktopError::cancelled()));
+    assert_eq!(devices.cancel("studio", Some(id)).await, Ok(0));
+    for other in &mut others {
+        assert!(poll!(other).is_pending());
+    }
+    assert_eq!(devices.cancel("studio", None).await, Ok(2));
+    for other in others {
+        assert_eq!(other.await, Err(DesktopError::cancelled()));
+    }
+    assert_eq!(devices.cancel("studio", None).await, Ok(0));
+    assert_eq!(home.desktop.done().len(), BURST + 1);
+    home.act(click()).await.unwrap();
+    drop(elsewhere);
+    assert_eq!(devices.cancel("elsewhere", None).await, Err(DesktopError::no_client()));
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,6 +10,8 @@ use crate::{
 /// How alike a name must be to one that is missing, from 0 to 1.
 const ALIKE: f64 = 0.8;
 const NO_AREA: &str = "region must be [left, top, right, bottom]";
+/// What a part of the screen is said with.
+const SIDES: [&str; 4] = ["x", "y", "w", "h"];
 
 /// Arguments as they are sent, and what was done to make them so.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,6 +69,10 @@ pub fn coerce(kind: &str, given: &Map<String, Value>) -> Result<Coerced, String>
             }
             continue;
         };
+        if let (Kind::Area, Value::Object(area)) = (field.kind, value) {
+            let unknown = area.keys().filter(|side| !SIDES.contains(&side.as_str()));
+            coerced.ignored.extend(unknown.map(|side| format!("{name}.{side}")));
+        }
         if field.kind == Kind::Actions {
             let actions = batch(&converted, &mut coerced)?;
             coerced.arguments.insert(name.clone(), actions);
@@ -171,11 +177,10 @@ fn area(value: &Value) -> Result<(Value, bool), String> {
             Err(_) => return Err(NO_AREA.to_owned()),
         },
         Value::Object(area) => {
-            let names = ["x", "y", "w", "h"];
-            if !names.iter().all(|name| area.contains_key(*name)) {
+            if !SIDES.iter().all(|side| area.contains_key(*side)) {
                 return Ok((value.clone(), false));
             }
-            (names.map(|name| area[name].clone()), false)
+            (SIDES.map(|side| area[side].clone()), false)
         }
         _ => return Ok((value.clone(), false)),
     };

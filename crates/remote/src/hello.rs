@@ -18,7 +18,7 @@ const MOST_COMMANDS: usize = 128;
 
 /// The first frame of a device.
 pub fn handshake(app: &str, device: &str, instance: &str, info: &Info) -> Value {
-    let Info { platform, backend, screen, commands } = info;
+    let Info { platform, backend, screen, commands, hears } = info;
     let mut frame = json!({
         "type": "handshake", "client": CLIENT, "version": VERSION, "protocol": PROTOCOL,
         "app": app, "device": device, "instance": instance, "platform": platform,
@@ -26,6 +26,9 @@ pub fn handshake(app: &str, device: &str, instance: &str, info: &Info) -> Value 
     });
     if let Some((w, h)) = screen {
         frame["screen"] = json!({ "w": w, "h": h });
+    }
+    if !hears {
+        frame["hears"] = false.into();
     }
     frame
 }
@@ -63,7 +66,7 @@ impl Hello {
     pub fn plain() -> Self {
         let commands = SEED.map(str::to_owned).to_vec();
         let (platform, backend) = (String::new(), String::new());
-        let info = Info { platform, backend, screen: None, commands };
+        let info = Info { platform, backend, screen: None, commands, hears: false };
         Self { is_extended: false, device: None, info }
     }
 
@@ -85,6 +88,7 @@ impl Hello {
             backend: text("backend").unwrap_or_default(),
             screen: side("w").zip(side("h")),
             commands: known.collect(),
+            hears: frame.get("hears").and_then(Value::as_bool).unwrap_or(true),
         };
         Self { is_extended: true, device: text("device"), info }
     }

@@ -309,6 +309,7 @@ impl Desktop for FakeDesktop {
             backend: "fake".into(),
             screen: Some((WIDTH, HEIGHT)),
             commands: Action::KINDS.map(str::to_owned).to_vec(),
+            hears: true,
         };
         future::ready(self.0.broken.clone().map_or(Ok(info), Err)).boxed()
     }

@@ -25,6 +25,7 @@
 
 mod agent;
 mod author;
+mod chance;
 mod clock;
 pub mod contract;
 mod desktop;
@@ -38,6 +39,7 @@ mod world;
 
 pub use agent::{TestAgent, Visited};
 pub use author::{Author, every_fact};
+pub use chance::Chance;
 pub use clock::ManualClock;
 pub use desktop::FakeDesktop;
 pub use gate::Gate;

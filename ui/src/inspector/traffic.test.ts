@@ -31,6 +31,22 @@ describe('what was said to and by an app', () => {
     expect(merged([request(5, 'c')], [request(4, 'b')]).map((it) => it.seq)).toEqual([4, 5]);
   });
 
+  test('is in the order of time however many digits a time has', () => {
+    const moment = (fraction: string) => `2026-01-01T00:00:01${fraction}Z`;
+    const orders = [
+      ['.12', '.123'],
+      ['', '.5'],
+      ['.9', '.91'],
+    ];
+    for (const [asked, told] of orders) {
+      const all = [
+        { ...request(1, 'a'), at: moment(asked!) },
+        { ...progress(2, 'a', 1), at: moment(told!) },
+      ];
+      expect(rows(merged([], all)).map((it) => it.traces)).toEqual([all]);
+    }
+  });
+
   test('is forgotten when there is too much of it, the oldest first', () => {
     const many = Array.from({ length: 1500 }, (_, id) => printed(id, 1, 'log', String(id)));
     const kept = merged([], many);

@@ -175,14 +175,17 @@ function nameOf({ seq, id }: Trace): string {
   return seq === undefined ? `news ${id}` : `fact ${seq}`;
 }
 
-/** Facts have their own order, and news theirs; between the two the time decides. */
+/**
+ * Facts have their own order, and news theirs; between the two the time decides. Not its text: a fraction has only as many
+ * digits as it needs, so that `.12Z` would come after `.123Z`.
+ */
 function inOrder(all: Trace[]): Trace[] {
   const facts = all.filter((it) => it.seq !== undefined).sort((one, other) => one.seq! - other.seq!);
   const news = all.filter((it) => it.seq === undefined).sort((one, other) => one.id! - other.id!);
   const both: Trace[] = [];
   let at = 0;
   for (const fact of facts) {
-    while (at < news.length && news[at]!.at < fact.at) both.push(news[at++]!);
+    while (at < news.length && Date.parse(news[at]!.at) < Date.parse(fact.at)) both.push(news[at++]!);
     both.push(fact);
   }
   return [...both, ...news.slice(at)];

@@ -90,6 +90,10 @@ impl Seat for Rigged {
         self.commands.clone()
     }
 
+    fn hears(&self) -> bool {
+        false
+    }
+
     fn is_alive(&self) -> bool {
         self.alive.load(Ordering::Acquire)
     }

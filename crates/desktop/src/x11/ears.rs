@@ -58,7 +58,7 @@ pub struct Ears {
     grace: Duration,
     leeway: Mutex<Leeway>,
     /// Whether the display tells what a person does.
-    hears: bool,
+    pub hears: bool,
     alarm: Alarm,
 }
 

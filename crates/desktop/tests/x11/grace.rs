@@ -90,6 +90,8 @@ async fn where_nobody_is_heard_a_pointer_that_is_not_where_we_put_it_was_moved_b
         settings.listen = false;
         settings.grace = Duration::ZERO;
     });
+    assert!(local.info().await.unwrap().caution().is_some_and(|it| it.contains("XInput")));
+    assert_eq!(stage.local.info().await.unwrap().caution(), None);
     local.act(to(400, 400, 0.0).into()).await.unwrap();
     is_stopped(&local, to(1500, 900, 250.0), || nudge(&witness, 5)).await;
     assert_eq!(witness.held(), (vec![], 0));

@@ -105,10 +105,7 @@ async fn run(app: &App, Wish { device, request, mut notes }: Wish) -> Response {
             notes.insert("commandId".to_owned(), deed.command.as_str().into());
             result
         }
-        Request::Cancel { target } => match devices.get(&device) {
-            Some(desktop) => desktop.cancel(target).await.map(cancelled),
-            None => Err(DesktopError::no_client()),
-        },
+        Request::Cancel { target } => devices.cancel(&device, target).await.map(cancelled),
         Request::HandBack => app.host.hand_back(&device).await.map(|()| Outcome::said("Resumed")),
         Request::Acknowledged { .. } | Request::Nothing => {
             Err(DesktopError::bad(format!("{PREFIX}that is not a command")))

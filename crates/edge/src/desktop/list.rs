@@ -98,6 +98,7 @@ pub async fn standing(app: &App, devices: &Devices, name: String) -> Option<Stan
         backend: String::new(),
         screen: None,
         commands: Vec::new(),
+        hears: false,
     });
     let guests = app.hub.guests();
     let here =

@@ -93,8 +93,7 @@ impl Remote {
         let kind = self.known(&order.action)?;
         let follows = order.after.filter(|_| SEED.contains(&kind));
         let order = Order { after: order.after.filter(|_| follows.is_none()), ..order };
-        let _turn =
-            if is_aside(&order.action) { None } else { Some(self.turn(&order.action).await?) };
+        let _turn = if is_aside(&order.action) { None } else { Some(self.turn(&order).await?) };
         let outcome = self.ask(&order).await?;
         match follows {
             Some(after) => Ok(self.with_picture(outcome, after).await),
@@ -111,7 +110,8 @@ impl Remote {
 
     /// Waiting needs no device.
     async fn idle(&self, seconds: f64, order: &Order) -> Result<Outcome, DesktopError> {
-        sleep(Duration::try_from_secs_f64(seconds).unwrap_or_default()).await;
+        let over = sleep(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+        self.devices.wait(&self.name, &order.id, over).await?;
         let outcome = Outcome::said(order.action.done(None));
         match order.after {
             Some(after) => Ok(self.with_picture(outcome, after).await),
@@ -120,16 +120,16 @@ impl Remote {
     }
 
     /// Orders are sent one at a time, so that each has all of its time.
-    async fn turn(&self, action: &Action) -> Result<MutexGuard<'_, ()>, DesktopError> {
+    async fn turn(&self, order: &Order) -> Result<MutexGuard<'_, ()>, DesktopError> {
         let waiting = Count::up(&self.waiting);
         if waiting.before >= MOST {
             return Err(DesktopError::queue_full());
         }
         let is_taken = || self.states.borrow().paused.is_some();
         let was_taken = is_taken();
-        let turn = self.turn.lock().await;
+        let turn = self.devices.wait(&self.name, &order.id, self.turn.lock()).await?;
         // A person took it meanwhile; whoever comes later is told by the device itself.
-        if action.is_input() && !was_taken && is_taken() {
+        if order.action.is_input() && !was_taken && is_taken() {
             return Err(DesktopError::stopped());
         }
         Ok(turn)

@@ -13,10 +13,12 @@ use kernel::{
     roster::Roster,
     toolbox::Caller,
 };
-use proptest::{strategy::Strategy as _, test_runner::TestRunner};
 use serde_json::{Value, json};
-use testkit::{ManualClock, MemoryStore};
-use tokio::{task::JoinHandle, time::Instant};
+use testkit::{Chance, ManualClock, MemoryStore};
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, timeout},
+};
 
 use super::{
     connection::Connection,
@@ -25,6 +27,8 @@ use super::{
 };
 use crate::socket::{Dialect as _, Farewell};
 
+/// How many of them are made by chance.
+const FRAMES: usize = 100_000;
 const CLICK: Action = Action::MouseClick { button: Button::Left };
 const MOVE: Action = Action::MouseMove { to: Point { x: 5, y: 6 }, duration: 0.1 };
 
@@ -89,7 +93,7 @@ impl Device {
 
     /// Whether it is told nothing, however long it waits.
     async fn hears_nothing(&mut self) -> bool {
-        tokio::time::timeout(Duration::from_hours(1), self.told()).await.is_err()
+        timeout(Duration::from_hours(1), self.told()).await.is_err()
     }
 
     fn asked(&self, action: Action) -> JoinHandle<Result<Outcome, DesktopError>> {
@@ -311,12 +315,44 @@ async fn nothing_a_device_says_does_harm() {
     let mut device = Device::ours(&hub, "a").await;
     let asked = device.asked(CLICK);
     let id = device.told().await["commandId"].clone();
-    let mut runner = TestRunner::deterministic();
-    let noise = proptest::collection::vec(proptest::arbitrary::any::<u8>(), 0..60);
-    for _ in 0..2000 {
-        let noise = noise.new_tree(&mut runner).unwrap();
-        device.connection.hear(&proptest::strategy::ValueTree::current(&noise)).await;
+    let kinds = ["handshake", "state", "success", "error", "screenshot", "batch", "pong"];
+    let names = [
+        "commandId",
+        "message",
+        "error",
+        "code",
+        "data",
+        "width",
+        "results",
+        "paused",
+        "held",
+        "queue",
+        "until",
+        "protocol",
+        "device",
+        "commands",
+        "screen",
+        "hears",
+    ];
+    let mut chance = Chance::new(7, &kinds, &names);
+    for _ in 0..FRAMES {
+        let frame = chance.frame(|chance| {
+            let hello = json!({
+                "type": "handshake", "protocol": "1.1", "device": "b", "commands": ["wait"],
+                "screen": { "w": 5, "h": 5 },
+            });
+            let held = json!({ "keys": ["shift"], "buttons": [] });
+            let state = json!({ "type": "state", "paused": null, "held": held, "queue": 3 });
+            chance.of(&[success(&json!("cmd_99_1")), hello, state]).clone()
+        });
+        device.connection.hear(frame.as_bytes()).await;
     }
+    // Every introduction that is one was acknowledged, and nobody was sent away for it.
+    let mut told = Vec::new();
+    device.connection.say(&mut told).await;
+    let is_ack = |frame: &Utf8Bytes| frame.contains("handshake_ack");
+    assert!(told.len() > 1000 && told.iter().all(is_ack), "{}", told.len());
+    assert_eq!(device.connection.farewell(), None);
     for frame in [
         json!(5),
         json!([]),

@@ -385,20 +385,32 @@ async fn a_window_of_time_ends_and_says_when() {
 #[tokio::test]
 async fn whoever_arms_a_device_where_nobody_is_heard_is_told_so() {
     let house = House::new([]).await;
-    let (a, b) = (key(&house, "a", "device").await, key(&house, "b", "device").await);
-    let _device = Device::connected(&house, &a, "").await;
-    let (_, armed) = house.post("/api/desktop/arm", json!({ "device": "a" })).await;
+    let key_of_own = key(&house, "own", "device").await;
+    let _device = Device::connected(&house, &key_of_own, "").await;
+    let (_, armed) = house.post("/api/desktop/arm", json!({ "device": "own" })).await;
     assert_eq!((&armed["armed"], armed.get("caution")), (&json!(true), None));
-    let mut deaf =
-        Socket::open(house.address(), &format!("/connect?token={b}"), &[]).await.unwrap();
-    let hello = json!({
-        "type": "handshake", "client": "rust-automation", "version": "0.1.0", "protocol": "1.1",
-        "device": "b", "backend": "wayland", "commands": ["mouse_move"],
-    });
-    deaf.send(hello).await;
-    assert_eq!(deaf.next().await["type"], "handshake_ack");
-    let (status, armed) = house.post("/api/desktop/arm", json!({ "device": "b" })).await;
-    let text = "what you do at that machine does not stop agents: your pointer and keys are not \
+    let deaf = "what you do at that machine does not stop agents: your pointer and keys are not \
                 heard there, nor is Ctrl+Alt+Escape; stop them in the page";
-    assert_eq!((status, &armed["caution"]), (200, &json!(text)));
+    let hard_of_hearing = "the X server of that machine lacks XInput: your keys and \
+        Ctrl+Alt+Escape do not stop agents there, your pointer only while they move it; stop them \
+        in the page";
+    for (name, backend, hears, caution) in [
+        ("a", "wayland", Value::Null, json!(deaf)),
+        ("b", "x11", json!(false), json!(hard_of_hearing)),
+        ("c", "x11", json!(true), Value::Null),
+        // One that was built before it could say so.
+        ("d", "x11", Value::Null, Value::Null),
+    ] {
+        let path = format!("/connect?token={}", key(&house, name, "device").await);
+        let mut device = Socket::open(house.address(), &path, &[]).await.unwrap();
+        let hello = json!({
+            "type": "handshake", "client": "rust-automation", "version": "0.1.0",
+            "protocol": "1.1", "device": name, "backend": backend, "commands": ["mouse_move"],
+            "hears": hears,
+        });
+        device.send(hello).await;
+        assert_eq!(device.next().await["type"], "handshake_ack");
+        let (status, armed) = house.post("/api/desktop/arm", json!({ "device": name })).await;
+        assert_eq!((status, &armed["caution"]), (200, &caution), "{name}");
+    }
 }

@@ -40,6 +40,37 @@ async fn what_works_and_what_waits_when_a_desktop_is_stopped_was_stopped_by_the_
 }
 
 #[tokio::test]
+async fn a_cancel_ends_what_works_and_what_waits_and_only_that() {
+    let house = House::new([]).await;
+    let key = key(&house, "studio", "device").await;
+    let device = Device::connected(&house, &key, "studio").await;
+    arm(&house, "studio").await;
+    device.desktop.hold(true);
+    let click = json!({ "type": "mouse_click", "button": "left" });
+    let cancelling = async {
+        device.desktop.begun(1).await;
+        let waits = async || house.get("/api/status").await.1["devices"][0]["queue"] == 1;
+        while !waits().await {}
+        let cancelled = house.post("/api/command", json!({ "type": "cancel" })).await;
+        let said = json!({ "type": "success", "message": "Cancelled 2 commands" });
+        assert_eq!(cancelled, (200, said));
+        device.desktop.hold(false);
+    };
+    let (one, two, ()) = tokio::join!(
+        house.post("/api/command", click.clone()),
+        house.post("/api/command", click.clone()),
+        cancelling,
+    );
+    for (status, answer) in [one, two] {
+        let said = (status, &answer["error"], &answer["code"]);
+        assert_eq!(said, (200, &json!("Cancelled"), &json!("cancelled")));
+    }
+    assert_eq!(device.desktop.done(), []);
+    assert_eq!(house.post("/api/command", click).await.0, 200);
+    assert_eq!(device.desktop.done().len(), 1);
+}
+
+#[tokio::test]
 async fn one_that_cannot_be_had_answers_in_the_words_of_the_command() {
     let house = House::new([]).await;
     let why = DesktopError::new(Code::NoDisplay, "no display (DISPLAY is not set)");

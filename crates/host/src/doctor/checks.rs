@@ -324,19 +324,26 @@ mod tests {
 
     #[test]
     fn what_drives_the_desktop_is_told_and_what_does_not_stop_agents_there() {
-        let info = |backend: &str| Info {
+        let info = |backend: &str, hears| Info {
             platform: "linux".into(),
             backend: backend.into(),
             screen: Some((640, 480)),
             commands: vec![],
+            hears,
         };
         let none = DesktopError::new(Code::NoDisplay, "no display (DISPLAY is not set)");
         let lacking = DesktopError::new(Code::Unsupported, "this compositor offers nothing");
-        let findings = [Ok(info("x11")), Ok(info("wayland")), Err(none), Err(lacking)].map(desktop);
-        assert_eq!(levels(&findings), "✓!✓!");
-        let expected = "the desktop of this machine can be driven, by wayland: what you do at that \
-                        machine does not stop agents";
-        assert!(findings[1].found.starts_with(expected), "{}", findings[1]);
+        let driven = [info("x11", true), info("wayland", false), info("x11", false)].map(Ok);
+        let findings: Vec<_> =
+            driven.into_iter().chain([Err(none), Err(lacking)]).map(desktop).collect();
+        assert_eq!(levels(&findings), "✓!!✓!");
+        for (finding, expected) in [
+            (&findings[1], "wayland: what you do at that machine does not stop agents"),
+            (&findings[2], "x11: the X server of that machine lacks XInput"),
+        ] {
+            let expected = format!("the desktop of this machine can be driven, by {expected}");
+            assert!(finding.found.starts_with(&expected), "{finding}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod acting;
 mod arming;
+mod cancelling;
 mod hands;
 mod lasting;
 mod pace;
@@ -19,6 +20,7 @@ use tokio::{
     time::Instant,
 };
 
+use self::cancelling::Waiter;
 pub use self::{
     acting::{Deed, Who},
     arming::{Armed, Arming},
@@ -62,6 +64,10 @@ struct Inner {
     deeds: u64,
     /// What is being recorded on which device.
     recordings: HashMap<String, Recording>,
+    /// Orders that no device has got yet.
+    waiting: Vec<Waiter>,
+    /// Counts those that waited.
+    waits: u64,
 }
 
 struct Present {

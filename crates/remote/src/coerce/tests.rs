@@ -215,6 +215,12 @@ fn the_numbers_within_points_and_areas_are_treated_like_others() {
         assert_eq!(zoom.arguments["region"], area, "{region}");
         assert_eq!(zoom.adjusted.contains_key("region"), told, "{region}");
     }
+    let more = json!({ "x": 10, "y": 20, "w": 30, "h": 40, "width": 5, "z": null });
+    for kind in ["screenshot", "zoom"] {
+        let seen = given(kind, json!({ "region": more, "z": 1 })).unwrap();
+        assert_eq!(seen.arguments["region"], area);
+        assert_eq!(seen.ignored, ["region.width", "region.z", "z"]);
+    }
     for (region, error) in [
         (json!([5, 5, 5, 9]), "region must be [left, top, right, bottom]"),
         (json!([1, 2, 3]), "region must be [left, top, right, bottom]"),

@@ -181,6 +181,8 @@ fn title(step: &Map<String, Value>) -> String {
         "hold_key" => return format!("Holding {}", said("keys")),
         "key_down" => return format!("Pressing {} without letting go", said("key")),
         "key_up" => return format!("Letting go of {}", said("key")),
+        // Whoever is asked about it may not read it either.
+        "type" if is_secret(step) => "Typing a secret",
         "type" => return format!("Typing {}", said("text")),
         "wait" => "Waiting",
         "screen_info" => "Looking at the displays",
@@ -195,4 +197,8 @@ fn title(step: &Map<String, Value>) -> String {
         other => return format!("Doing {}", crate::typed::shorten(other, 40)),
     };
     title.to_owned()
+}
+
+fn is_secret(step: &Map<String, Value>) -> bool {
+    !matches!(step.get("secret"), None | Some(Value::Null | Value::Bool(false)))
 }

@@ -7,7 +7,9 @@ use std::{
 };
 
 use kernel::{
-    desktop::{Action, After, Class, DesktopError, Done, Frame, Order, Outcome, Point, Shot, Who},
+    desktop::{
+        Action, After, Class, Code, DesktopError, Done, Frame, Order, Outcome, Point, Shot, Who,
+    },
     host::Host,
     toolbox::{Call, Deed, Detail, Picture, Reply, Risk},
     update::SessionId,
@@ -258,7 +260,15 @@ impl<G: Gesture> Driving<G> {
     fn read(&self, input: &Given<G>, call: &Call) -> Result<(String, Meant), String> {
         let (host, session) = (self.driver.house.host()?, call.session.id());
         let named = input.device().map_err(explained)?;
-        let device = host.devices.pick(named, Some(session)).map_err(explained)?;
+        let device = match host.devices.pick(named, Some(session)) {
+            Ok(device) => device,
+            Err(error) if error.code == Code::NoDisplay => {
+                // Said as the device would, had it come so far.
+                let meant = input.meant(View(None)).map_err(explained)?;
+                return Err(explained(meant.own.failed(error)));
+            }
+            Err(error) => return Err(explained(error)),
+        };
         let shot = input.shot().map_err(explained)?;
         let view = self.driver.view(session, &device, shot).map_err(explained)?;
         let meant = input.meant(view).map_err(explained)?;

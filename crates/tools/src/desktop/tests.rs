@@ -12,13 +12,13 @@ use std::{
 use futures::{FutureExt as _, future::BoxFuture};
 use kernel::{
     desktop::{
-        Action, After, Armed, Arming, Button, Chords, Class, Desktop, DesktopError, DesktopFact,
-        Direction, Done, Drag, Format, Frame, Info, Order, Outcome, Pause, Point, Rect, Shot,
-        State, Stay, Waiting,
+        Action, After, Armed, Arming, Button, Chords, Class, Code, Desktop, DesktopError,
+        DesktopFact, Devices, Direction, Done, Drag, Format, Frame, Info, Order, Outcome, Pause,
+        Point, Rect, Shot, State, Stay, Waiting,
     },
     host::{Host, Settings},
     inbox::CallError,
-    question::{Decision, Scope},
+    question::{Decision, Question, Scope},
     toolbox::{Caller, Reply, ToolError},
     update::{Fact, Seq, SessionId},
 };
@@ -43,8 +43,8 @@ struct Pretended {
 impl Desktop for Pretended {
     fn info(&self) -> BoxFuture<'_, Result<Info, DesktopError>> {
         let screen = Some((3136, 1764));
-        let info =
-            Info { platform: "linux".into(), backend: "x11".into(), screen, commands: vec![] };
+        let (platform, backend) = ("linux".into(), "x11".into());
+        let info = Info { platform, backend, screen, commands: vec![], hears: true };
         async { Ok(info) }.boxed()
     }
 
@@ -160,12 +160,17 @@ impl Home {
 
     /// Answers the next question that is asked; says what it was.
     async fn answer(&self, decision: Decision) -> String {
+        self.answered(decision).await.title
+    }
+
+    /// The same, with all that the person was shown.
+    async fn answered(&self, decision: Decision) -> Question {
         let mut news = self.host.roster.listen();
         loop {
             if let Some(waiting) = self.host.questions().await.unwrap().pop() {
-                let title = waiting.question.title.clone();
-                self.host.decide(waiting.question.id, decision, "the page").await.unwrap();
-                return title;
+                let question = waiting.question.clone();
+                self.host.decide(question.id, decision, "the page").await.unwrap();
+                return question;
             }
             news.recv().await.unwrap();
         }

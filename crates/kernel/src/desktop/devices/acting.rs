@@ -13,7 +13,11 @@ use super::{
     Action, Armed, Code, Desktop, DesktopError, Devices, News, Noted, Order, Outcome,
     lasting::{Lasting, Right},
 };
-use crate::{desktop::Leave, toolbox::Caller, update::SessionId};
+use crate::{
+    desktop::{Leave, Sight},
+    toolbox::Caller,
+    update::SessionId,
+};
 
 /// Who drives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,6 +167,17 @@ impl Devices {
         order: Order,
         stops: u64,
     ) -> Result<Outcome, DesktopError> {
+        let Right { device, action, .. } = right;
+        let sight = self.wait(device, &order.id, self.turn(right)).await??;
+        // All of that may have taken its time.
+        self.still(right, stops)?;
+        let outcome = desktop.act(order).await?;
+        self.note_step(device, action, sight, &outcome);
+        Ok(outcome)
+    }
+
+    /// Returns when the device may be told, with what is seen where it will be done.
+    async fn turn(&self, right: Right<'_>) -> Result<Option<Sight>, DesktopError> {
         let Right { who, device, action, way } = right;
         if action.is_input() {
             if way == Way::Leave {
@@ -176,12 +191,7 @@ impl Devices {
         if let Some(session) = who.session {
             self.inner().last.insert(session, device.to_owned());
         }
-        let sight = self.witness(device, action).await;
-        // All of that may have taken its time.
-        self.still(right, stops)?;
-        let outcome = desktop.act(order).await?;
-        self.note_step(device, action, sight, &outcome);
-        Ok(outcome)
+        Ok(self.witness(device, action).await)
     }
 
     pub(super) fn may(

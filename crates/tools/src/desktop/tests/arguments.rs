@@ -39,6 +39,32 @@ async fn arguments_are_read_as_the_hub_reads_them_and_changes_are_told() {
     assert_eq!(home.done(), []);
 }
 
+#[tokio::test]
+async fn where_there_is_no_display_it_is_said_in_the_words_of_the_command() {
+    let home = Home::new().await;
+    let why = DesktopError::new(Code::NoDisplay, "no display (DISPLAY is not set)");
+    home.host.devices.lack(Devices::LOCAL, why, true);
+    for (tool, args, words) in [
+        (
+            "mouse_move",
+            json!({ "x": 1, "y": 2 }),
+            "Mouse move failed: no display (DISPLAY is not set)",
+        ),
+        ("screenshot", json!({}), "Screenshot failed: no display (DISPLAY is not set)"),
+        (
+            "computer",
+            json!({ "action": "left_click" }),
+            "Click failed: no display (DISPLAY is not set)",
+        ),
+        // What is no command is not excused by that.
+        ("mouse_move", json!({ "x": 1 }), "Invalid command format: missing field `y`"),
+    ] {
+        let mut args = args;
+        args["device"] = json!("local");
+        assert_eq!(home.said(tool, args).await, Err(words.to_owned()));
+    }
+}
+
 /// Each row of the table of the protocol, by both doors of a model: what is done, and what is told
 /// of it; or what is wrong.
 #[tokio::test]

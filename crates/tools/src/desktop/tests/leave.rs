@@ -57,6 +57,28 @@ async fn what_acts_is_asked_about_once_in_a_session_and_a_yes_counts() {
 }
 
 #[tokio::test]
+async fn a_secret_is_in_no_question_and_in_nothing_that_comes_of_the_answer() {
+    let typing = json!({ "action": "type", "text": "hunter2\n", "secret": true });
+    let saving = json!({ "action": "key", "text": "ctrl+s" });
+    let both = json!({ "action": "batch", "actions": [typing, saving] });
+    for (wish, title) in [(typing, "Typing a secret"), (both, "Typing a secret, Pressing ctrl+s")] {
+        let home = Home::new().await;
+        // Asked about when it is run, and before that.
+        for (decision, classes) in [(NO, &USUAL[..]), (ONCE, &Class::ALL[..]), (ONCE, &USUAL[..])] {
+            home.arm(classes).await;
+            let doing = home.said("computer", wish.clone());
+            let (said, asked) = tokio::join!(doing, home.answered(decision));
+            assert!(asked.title.starts_with(title), "{asked:?}");
+            let told = format!("{asked:?} {said:?}");
+            assert!(told.contains("[secret, 8 chars]") && !told.contains("hunter2"), "{told}");
+        }
+        let log = home.host.ports.log.read(home.session, Seq(0), 1000).await.unwrap();
+        let log = serde_json::to_string(&log).unwrap();
+        assert!(log.contains("[secret, 8 chars]") && !log.contains("hunter2"), "{log}");
+    }
+}
+
+#[tokio::test]
 async fn a_no_is_a_no_and_is_asked_again() {
     let home = Home::new().await;
     home.arm(&USUAL).await;
