@@ -132,7 +132,9 @@ impl Approvals {
     ) -> Result<(), ToolError> {
         let name = &tool.spec().name;
         let state = self.roster.get(call.session.id()).unwrap_or_default();
-        let doubt = self.doubt(&state, name, call, deed.risk).await;
+        let told = tool.told(&call.args);
+        let args = told.as_ref().unwrap_or(&call.args);
+        let doubt = self.doubt(&state, name, call, args, deed.risk).await;
         // What was shown to them was a change of a file, and nothing else is covered by it.
         let agreed = call.agreed && deed.risk == Risk::Edits;
         let why = match (&doubt, self.judge(&state, name, call, &deed)) {
@@ -165,7 +167,7 @@ impl Approvals {
     /// Whether this may be done without asking anybody.
     pub(crate) async fn allows(&self, tool: &str, call: &Call, deed: &Deed) -> bool {
         let state = self.roster.get(call.session.id()).unwrap_or_default();
-        self.doubt(&state, tool, call, deed.risk).await.is_none()
+        self.doubt(&state, tool, call, &call.args, deed.risk).await.is_none()
             && self.judge(&state, tool, call, deed) == Judgement::Allow
     }
 
@@ -226,12 +228,20 @@ impl Approvals {
         !subjects.is_empty() && subjects.iter().all(covered)
     }
 
-    /// An earlier call just like this one of which the outcome is not known.
-    async fn doubt(&self, state: &State, tool: &str, call: &Call, risk: Risk) -> Option<Doubt> {
+    /// An earlier call just like this one, as far as its arguments are on record, of which the outcome
+    /// is not known.
+    async fn doubt(
+        &self,
+        state: &State,
+        tool: &str,
+        call: &Call,
+        args: &serde_json::Value,
+        risk: Risk,
+    ) -> Option<Doubt> {
         if risk == Risk::Reads || call.caller == Caller::Owner {
             return None;
         }
-        let same = |it: &ToolRequest| it.name == tool && it.args == call.args;
+        let same = |it: &ToolRequest| it.name == tool && it.args == *args;
         for doubt in &state.doubts {
             match self.request(call.session.id(), doubt).await {
                 Ok(request) if !request.as_ref().is_some_and(same) => (),

@@ -46,6 +46,7 @@ pub use replaying::{Again, By};
 pub use trajectory::{
     Motion, Recording, Replay, Sight, Step, Stopped, Trajectories, Trajectory, TrajectoryError,
 };
+pub use words::hidden;
 
 /// A machine whose screen can be seen and whose pointer and keyboard can be moved.
 ///

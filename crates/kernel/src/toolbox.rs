@@ -37,6 +37,12 @@ pub trait Tool: Send + Sync {
         self.spec().name.clone()
     }
 
+    /// These arguments as they may be kept and shown, where something in them is secret.
+    fn told(&self, args: &Value) -> Option<Value> {
+        let _ = args;
+        None
+    }
+
     /// Whether calls may overlap with others of the same step.
     fn parallel(&self) -> bool {
         false
@@ -290,6 +296,11 @@ impl Toolbox {
 
     pub fn title(&self, session: SessionId, name: &str, args: &Value) -> String {
         self.find(session, name).map_or_else(|| name.to_owned(), |tool| tool.title(args))
+    }
+
+    /// The arguments of a call as they may be kept and shown.
+    pub fn told(&self, session: SessionId, name: &str, args: Value) -> Value {
+        self.find(session, name).and_then(|tool| tool.told(&args)).unwrap_or(args)
     }
 
     pub fn parallel(&self, session: SessionId, name: &str) -> bool {

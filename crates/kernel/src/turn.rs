@@ -147,9 +147,10 @@ impl Turn {
             let step = self.record(Fact::StepStarted { index }).await?;
             // Until the answer is on record, so that a call is found here or there at any time.
             let pen = Pen { writing: &self.roster.writing, session: self.session.id(), step };
-            let answer =
+            let mut answer =
                 self.sample(model.as_ref(), &mut state, &mut prompt, step, &mut used).await?;
             let calls = answer.calls.clone();
+            self.conceal(&mut answer.calls);
             prompt.parts.extend(Part::of(Fact::Answered(answer.clone())));
             prompt.parts.last().into_iter().for_each(|part| fill.add(part));
             fill.count(answer.usage);

@@ -1,6 +1,7 @@
 //! Tools by which an agent sees a screen and moves a pointer and a keyboard, once the person lets it.
 
 mod computer;
+mod discreet;
 mod driving;
 mod given;
 mod leave;

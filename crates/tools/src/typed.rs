@@ -29,6 +29,12 @@ pub trait Typed: Send + Sync + 'static {
     /// What such a call does, for a person: `Reading notes.md`.
     fn title(&self, input: &Self::Input) -> String;
 
+    /// These arguments as they may be kept and shown, where something in them is secret.
+    fn told(args: &Value) -> Option<Value> {
+        let _ = args;
+        None
+    }
+
     /// What such a call would do, exactly. Looks, and changes nothing.
     fn foresee(
         &self,
@@ -80,6 +86,10 @@ impl<T: Typed> Tool for Adapter<T> {
 
     fn title(&self, args: &Value) -> String {
         read::<T>(args).map_or_else(|_| T::NAME.to_owned(), |input| self.tool.title(&input))
+    }
+
+    fn told(&self, args: &Value) -> Option<Value> {
+        T::told(args)
     }
 
     fn parallel(&self) -> bool {

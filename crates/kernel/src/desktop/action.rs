@@ -3,6 +3,7 @@
 use super::{
     Chord, Chords, Code, DesktopError,
     parts::{Button, Direction, Drag, Method, Modifier, Point, Shot, Waiting},
+    words::is_hidden,
 };
 
 /// The longest text that is typed at once, in characters.
@@ -219,6 +220,11 @@ impl Action {
                 single(keys)
             }
             Self::KeyDown { key } | Self::KeyUp { key } => single(key),
+            // Whoever reads what is on record, after a restart or in an answer of their own, knows no more.
+            Self::KeyboardType { text, secret: true, .. } if is_hidden(text) => {
+                let what = "what was secret is not kept: `text` only says how long it was";
+                Err(DesktopError::bad(format!("{what}; the secret itself was expected")))
+            }
             Self::KeyboardInput { text } => writable(text),
             Self::KeyboardType { text, delay_ms, .. } => {
                 at_most("delay_ms", *delay_ms, LONGEST_PAUSE)?;

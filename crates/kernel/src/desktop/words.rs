@@ -191,8 +191,14 @@ impl Action {
 }
 
 /// What is shown in the place of a secret.
-pub(super) fn hidden(text: &str) -> String {
+pub fn hidden(text: &str) -> String {
     format!("[secret, {} chars]", text.chars().count())
+}
+
+/// Whether that is what this is, and no secret.
+pub(super) fn is_hidden(text: &str) -> bool {
+    let count = text.strip_prefix("[secret, ").and_then(|it| it.strip_suffix(" chars]"));
+    count.is_some_and(|it| !it.is_empty() && it.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 fn pressed(what: &str, button: Button, at: Point) -> String {

@@ -35,6 +35,14 @@ impl Turn {
         Ok(names)
     }
 
+    /// Takes out what is secret: on record it would stay for good.
+    pub fn conceal(&self, calls: &mut [ToolRequest]) {
+        for call in calls {
+            let args = call.args.take();
+            call.args = self.ports.tools.told(self.session.id(), &call.name, args);
+        }
+    }
+
     /// Neighbours that may overlap run together; the others one by one, in the order asked for.
     pub(super) async fn run_tools(&self, calls: Vec<ToolRequest>) -> Result<Vec<Part>, TurnError> {
         let mut results = Vec::with_capacity(calls.len());

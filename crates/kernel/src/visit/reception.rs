@@ -133,6 +133,7 @@ impl Reception<'_> {
         self.speaking().await?;
         let Some(mut answer) = self.answer.take() else { return Ok(()) };
         answer.calls = calls;
+        self.turn.conceal(&mut answer.calls);
         let trace = |data| Trace { model: self.model.to_owned(), data };
         answer.trace = self.memory.clone().map(trace);
         if let Some(call) = answer.calls.last() {

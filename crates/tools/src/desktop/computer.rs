@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
 use super::{
+    discreet::is_secret,
     given::{Gesture, malformed},
     seed::written,
 };
@@ -28,6 +29,8 @@ pub struct Computer {
     /// What to type or to put on the clipboard; the keys to press, such as `ctrl+s`; the key that
     /// goes down or up; or the keys to hold during a click or while scrolling at a point.
     text: Option<String>,
+    /// For `type`: that the text is shown and kept nowhere. You will not be shown it again either.
+    secret: Option<bool>,
     /// Seconds to wait or to hold a key.
     duration: Option<f64>,
     /// For `wait`, instead of `duration`: `stable`, which is when the screen no longer changes.
@@ -199,6 +202,3 @@ fn title(step: &Map<String, Value>) -> String {
     title.to_owned()
 }
 
-fn is_secret(step: &Map<String, Value>) -> bool {
-    !matches!(step.get("secret"), None | Some(Value::Null | Value::Bool(false)))
-}

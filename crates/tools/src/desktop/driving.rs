@@ -17,6 +17,7 @@ use kernel::{
 use serde_json::{Map, Value, json};
 
 use super::{
+    discreet,
     given::{Gesture, Given, Meant},
     leave::{Leaves, Need},
     view::{Album, View},
@@ -290,6 +291,10 @@ impl<G: Gesture> Typed for Driving<G> {
 
     fn title(&self, input: &Given<G>) -> String {
         G::title(&input.arguments)
+    }
+
+    fn told(args: &Value) -> Option<Value> {
+        discreet::told(args)
     }
 
     /// Once a device is armed, looking, pointing and writing need no further yes; what sends
