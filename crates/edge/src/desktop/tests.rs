@@ -69,7 +69,9 @@ impl Device {
         assert_eq!(ack["device"], device_name);
         let classes = Class::ALL.to_vec();
         let until = hub.now() + Duration::from_hours(1);
-        hub.devices().arm(Arming { device: name.to_owned(), session: None, classes, until });
+        let device_name = name.to_owned();
+        let arming = Arming { device: device_name, session: None, classes, until, area: None };
+        hub.devices().arm(arming);
         device
     }
 

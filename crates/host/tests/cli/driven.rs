@@ -165,6 +165,35 @@ fn a_name_that_cannot_be_had_ends_it_with_the_reason() {
 }
 
 #[test]
+fn a_part_of_a_real_screen_is_lent_and_the_pointer_stays_in_it() {
+    let (house, server, token) = hub();
+    let device = house.connected(&server, &token);
+    let region = json!({ "x": 100, "y": 100, "w": 200, "h": 100 });
+    let wish = json!({ "device": "studio", "region": region });
+    assert_eq!(house.post(&server, "/api/desktop/arm", wish).0, 200);
+    let ask = |wish: Value| house.post(&server, "/api/command", wish);
+    let outside = |place: &str| {
+        let only = "Desktop control is lent for a part of the screen only";
+        (403, json!(format!("{only}: {place}")))
+    };
+    let click = json!({ "type": "mouse_click", "button": "left" });
+    // A display begins with its pointer in the middle.
+    let (status, refused) = ask(click.clone());
+    assert_eq!((status, refused["error"].clone()), outside("(400, 300) lies outside"));
+    assert_eq!(house.moved(&server, 299, 199), (200, json!("Moved mouse to (299, 199)")));
+    assert_eq!(ask(click).0, 200);
+    assert_eq!(house.moved(&server, 300, 199), outside("(300, 199) lies outside"));
+    let (status, refused) = ask(json!({ "type": "mouse_move_by", "dx": 0, "dy": 1 }));
+    assert_eq!((status, refused["error"].clone()), outside("(299, 200) lies outside"));
+    let (status, refused) = ask(json!({ "type": "keyboard_input", "text": "a" }));
+    assert_eq!((status, refused["error"].clone()), outside("no window is in focus"));
+    let (_, at) = ask(json!({ "type": "get_mouse_position" }));
+    assert_eq!((&at["x"], &at["y"]), (&json!(299), &json!(199)));
+    device.signal(Signal::TERM);
+    assert_eq!(device.wait().code, Some(0));
+}
+
+#[test]
 fn a_server_without_a_display_says_so_to_whoever_wants_its_own_desktop() {
     let text = "Mouse move failed: no display (DISPLAY and WAYLAND_DISPLAY are not set)";
     for (arguments, device, expected) in [

@@ -12,6 +12,7 @@ use tokio::{sync::broadcast, time::Instant};
 use super::{
     Action, Armed, Code, Desktop, DesktopError, Devices, News, Noted, Order, Outcome,
     lasting::{Lasting, Right},
+    region::Begun,
 };
 use crate::{desktop::Leave, toolbox::Caller, update::SessionId};
 
@@ -144,13 +145,17 @@ impl Devices {
         mut lasting: Lasting,
     ) -> Result<Outcome, DesktopError> {
         let stops = lasting.stops;
-        let doing = self.do_in_turn(right, desktop, order, stops);
+        let begun = Begun::default();
+        let doing = self.do_in_turn(right, desktop, order, stops, &begun);
         tokio::pin!(doing);
         loop {
             tokio::select! {
                 // Before anything else: what is let go by one that was stopped is for nobody.
                 biased;
-                Ok(()) = lasting.endings.changed() => self.still(right, stops)?,
+                Ok(()) = lasting.endings.changed() => {
+                    self.still(right, stops)?;
+                    self.still_within(right, &begun)?;
+                }
                 result = &mut doing => return result,
             }
         }
@@ -162,6 +167,7 @@ impl Devices {
         desktop: &dyn Desktop,
         order: Order,
         stops: u64,
+        begun: &Begun,
     ) -> Result<Outcome, DesktopError> {
         let Right { who, device, action, way } = right;
         if action.is_input() {
@@ -177,6 +183,10 @@ impl Devices {
             self.inner().last.insert(session, device.to_owned());
         }
         let sight = self.witness(device, action).await;
+        let _turn = match way {
+            Way::Leave if action.is_input() => Some(self.within(right, desktop, begun).await?),
+            Way::Leave | Way::Hands => None,
+        };
         // All of that may have taken its time.
         self.still(right, stops)?;
         let outcome = desktop.act(order).await?;
