@@ -6,6 +6,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
+use jiff::Timestamp;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -128,8 +129,15 @@ fn a_device_and_its_hub_survive_the_death_of_the_other() {
 fn whoever_sits_at_a_device_reads_who_may_drive_it_and_who_has_it() {
     let (house, server, token) = hub();
     let mut device = house.connected(&server, &token);
-    house.arm(&server);
-    device.remark("armed until the hub ends it");
+    // Shorter and longer are told as well.
+    for seconds in [900, 60, 1800] {
+        let wish = json!({ "device": "studio", "seconds": seconds });
+        let (_, armed) = house.post(&server, "/api/desktop/arm", wish);
+        let until = Timestamp::from_millisecond(armed["until"].as_i64().unwrap()).unwrap();
+        let until = until.to_zoned(house.home.time_zone()).strftime("%H:%M:%S");
+        let line = format!("armed until {until}: this desktop may be used from there");
+        assert_eq!(device.remark("armed until "), line);
+    }
     let to = |x: u32| json!({ "type": "mouse_move", "x": x, "y": 0, "duration": 0 });
     let moved = house.post(&server, "/api/command", to(300));
     assert_eq!(moved.1["message"], "Moved mouse to (300, 0)", "{moved:?}");
@@ -148,20 +156,6 @@ fn whoever_sits_at_a_device_reads_who_may_drive_it_and_who_has_it() {
     }
     device.signal(Signal::TERM);
     assert_eq!(device.wait().code, Some(0));
-}
-
-#[test]
-fn a_name_that_cannot_be_had_ends_it_with_the_reason() {
-    let (house, server, _) = hub();
-    let mut device = house.device(&server, &house.key);
-    let ran = Ran::of(device.args(["--name", "local"]).output().unwrap());
-    let why = format!(
-        "{} does not want this device: that is the name of the hub's own machine",
-        server.addr
-    );
-    assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.err.ends_with(&format!("megaron: {why}\n")), "{ran:?}");
-    assert!(ran.err.contains(&format!("{why}; trying again in ")), "{ran:?}");
 }
 
 #[test]
@@ -191,6 +185,20 @@ fn a_part_of_a_real_screen_is_lent_and_the_pointer_stays_in_it() {
     assert_eq!((&at["x"], &at["y"]), (&json!(299), &json!(199)));
     device.signal(Signal::TERM);
     assert_eq!(device.wait().code, Some(0));
+}
+
+#[test]
+fn a_name_that_cannot_be_had_ends_it_with_the_reason() {
+    let (house, server, _) = hub();
+    let mut device = house.device(&server, &house.key);
+    let ran = Ran::of(device.args(["--name", "local"]).output().unwrap());
+    let why = format!(
+        "{} does not want this device: that is the name of the hub's own machine",
+        server.addr
+    );
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.err.ends_with(&format!("megaron: {why}\n")), "{ran:?}");
+    assert!(ran.err.contains(&format!("{why}; trying again in ")), "{ran:?}");
 }
 
 #[test]
