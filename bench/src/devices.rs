@@ -47,8 +47,8 @@ async fn compare() -> anyhow::Result<Vec<Row>> {
     device.send(&hello.to_string()).await?;
     device.next().await?;
     let until = host.ports.clock.now() + Duration::from_hours(1);
-    let arming =
-        Arming { device: "desktop".to_owned(), session: None, classes: vec![Class::Look], until };
+    let (device_name, classes) = ("desktop".to_owned(), vec![Class::Look]);
+    let arming = Arming { device: device_name, session: None, classes, until, area: None };
     host.devices.arm(arming);
     tokio::spawn(obey(device));
     let echo = Echo::start()?;

@@ -208,6 +208,61 @@ describe('the desktop', () => {
     await context.close();
   });
 
+  for (const { name: look, wide, options } of looks) {
+    test(`a part of the screen is lent, in ${look}`, async () => {
+      const context = await browser.newContext({ storageState: remembered, ...options });
+      const guest = await visit(context, `${server.url}/?view=desktop`);
+      const { page } = guest;
+      await page.getByRole('button', { name: 'Lend to agents' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Lend this desktop to agents' });
+      const where = dialog.getByRole('group', { name: 'Where' });
+      const side = (name) => where.getByRole('spinbutton', { name });
+      assert.equal(await where.getByRole('radio', { name: 'The whole screen' }).isChecked(), true);
+      assert.equal(await side('Width').count(), 0);
+      // By keyboard alone, from the first choice to the last.
+      await where.getByRole('radio', { name: 'The whole screen' }).focus();
+      await page.keyboard.press('ArrowDown');
+      assert.equal(await where.getByRole('radio', { name: 'A part' }).isChecked(), true);
+      assert.deepEqual([await side('Width').inputValue(), await side('Height').inputValue()], [`${WIDTH}`, `${HEIGHT}`]);
+      for (const value of ['256', '64', '0', '320']) {
+        await page.keyboard.press('Tab');
+        await page.keyboard.press('Control+a');
+        await page.keyboard.type(value);
+      }
+      await inspect(guest, `desktop-part-asked-${look}`);
+      // Nothing has no width, and the browser says so.
+      await page.keyboard.press('Enter');
+      assert.equal(await side('Width').evaluate((/** @type {HTMLInputElement} */ input) => input.validity.rangeUnderflow), true);
+      await side('Width').fill('512');
+      await dialog.getByRole('button', { name: 'Lend it' }).click();
+      const strip = page.getByRole('complementary', { name: 'Desktops that agents may use' });
+      await strip.waitFor();
+      if (wide) await strip.getByText('512 × 320 pixels at 256, 64').waitFor();
+      await page.getByText(/^Every session may use 512 × 320 pixels at 256, 64 for 14:\d\d more\.$/).waitFor();
+      const outline = page.locator('svg rect').last();
+      await outline.waitFor();
+      const [left, top] = await spot(page, 256, 64);
+      const box = await outline.boundingBox();
+      assert.ok(Math.abs(box.x - left) < 4 && Math.abs(box.y - top) < 4, JSON.stringify({ box, left, top }));
+      guest.foresee(/403/);
+      const answers = await page.evaluate(async () => {
+        const move = async (x) => {
+          const body = JSON.stringify({ type: 'mouse_move', device: 'local', x, y: 100, duration: 0 });
+          const headers = { 'Content-Type': 'application/json' };
+          return (await fetch('/api/command', { method: 'POST', headers, body })).status;
+        };
+        return [await move(300), await move(200)];
+      });
+      assert.deepEqual(answers, [200, 403]);
+      await guest.connected();
+      await inspect(guest, `desktop-part-lent-${look}`);
+      await page.getByRole('button', { name: 'Take back' }).click();
+      await page.getByText('Nobody may use it but you.').waitFor();
+      await outline.waitFor({ state: 'detached' });
+      await context.close();
+    });
+  }
+
   for (const { name: look, options } of looks) {
     test(`lent to agents, in ${look}`, async () => {
       const context = await browser.newContext({ storageState: remembered, ...options });

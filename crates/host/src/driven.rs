@@ -62,12 +62,25 @@ fn line(device: &Value) -> String {
         (_, standing) => {
             let backend = standing["backend"].as_str().map(plain).unwrap_or_default();
             let armed = if standing["armed"] == true { "armed" } else { "not armed" };
+            let regions = standing["regions"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let parts: Vec<String> = regions.iter().map(part).collect();
+            let within = if parts.is_empty() {
+                String::new()
+            } else {
+                format!(" for {}", parts.join(" and "))
+            };
             let paused =
                 standing["paused"].as_str().map(|why| format!(", paused ({})", plain(why)));
-            format!("connected {backend}, {armed}{}", paused.unwrap_or_default())
+            format!("connected {backend}, {armed}{within}{}", paused.unwrap_or_default())
         }
     };
     format!("{name:20}  {stands}\n")
+}
+
+/// A part of a screen.
+fn part(region: &Value) -> String {
+    let side = |name: &str| region[name].as_u64().unwrap_or_default();
+    format!("{} × {} at {}, {}", side("w"), side("h"), side("x"), side("y"))
 }
 
 async fn obey(args: DesktopArgs, data_dir: &Path) -> anyhow::Result<ExitCode> {
@@ -223,10 +236,14 @@ mod tests {
         let devices = json!({ "devices": [
             { "name": "studio", "scope": "device",
               "standing": { "backend": "x11", "armed": true, "paused": "human" } },
+            { "name": "cell", "scope": "device",
+              "standing": { "backend": "x11", "armed": true, "paused": null,
+                            "regions": [{ "x": 1, "y": 2, "w": 3, "h": 4 }] } },
             { "name": "den", "scope": "device" },
             { "name": "wall", "scope": "viewer" },
         ] });
         let lines = "studio                connected x11, armed, paused (human)\n\
+                     cell                  connected x11, armed for 3 × 4 at 1, 2\n\
                      den                   not connected\nwall                  watches\n";
         assert_eq!(list(&devices), lines);
     }

@@ -240,7 +240,7 @@ fn arm(host: &Host, window: Duration) {
     let device = Devices::LOCAL.to_owned();
     let until = host.ports.clock.now() + window;
     let classes = vec![Class::Look, Class::Point, Class::Type];
-    host.devices.arm(Arming { device, session: None, classes, until });
+    host.devices.arm(Arming { device, session: None, classes, until, area: None });
 }
 
 /// This machine's desktop for a hub elsewhere, whether there is one or not: that is told on first use.

@@ -82,6 +82,11 @@ pub trait Desktop: Send + Sync {
         Duration::from_secs(1)
     }
 
+    /// Somebody may drive it until then, or nobody may. Told whenever that changes, and more often.
+    fn lend(&self, until: Option<Timestamp>) {
+        self.indicate(until.is_some());
+    }
+
     /// Shows on the screen itself, or no longer, that somebody may drive it.
     fn indicate(&self, _armed: bool) {}
 
@@ -197,7 +202,14 @@ pub enum Leave {
 #[serde(tag = "desktop", rename_all = "snake_case")]
 pub enum DesktopFact {
     /// The person allowed the session to drive a device, for a while.
-    Armed { device: String, classes: Vec<Class>, until: Timestamp },
+    Armed {
+        device: String,
+        classes: Vec<Class>,
+        until: Timestamp,
+        /// The part of the screen that it may touch; all of it if none is named.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        area: Option<Rect>,
+    },
     Disarmed {
         device: String,
         /// For a person: `the owner`, `the time ran out`.

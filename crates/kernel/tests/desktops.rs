@@ -84,7 +84,8 @@ impl Home {
         let until = self.host.ports.clock.now() + lasts;
         let session = Some(self.session);
         let device = device.to_owned();
-        self.host.devices.arm(Arming { device, session, classes: classes.into(), until });
+        let classes = classes.into();
+        self.host.devices.arm(Arming { device, session, classes, until, area: None });
     }
 
     async fn act(&self, device: &str, action: Action) -> Result<Outcome, DesktopError> {
@@ -305,7 +306,7 @@ async fn when_its_time_is_over_a_device_lets_go_and_shows_it_and_it_is_on_record
         let until = home.host.ports.clock.now() + Duration::from_mins(15);
         let (device, session) = ("studio".to_owned(), Some(home.session));
         let classes = Class::ALL.into();
-        home.host.arm(Arming { device, session, classes, until }).await.unwrap();
+        home.host.arm(Arming { device, session, classes, until, area: None }).await.unwrap();
         lit.wait_for(|lit| *lit).await.unwrap();
         home.act("studio", click()).await.unwrap();
         if why == "the owner" {

@@ -45,7 +45,7 @@ impl Home {
     fn arm(&self, session: Option<SessionId>, classes: &[Class], lasts: Duration) {
         let until = self.host.ports.clock.now() + lasts;
         let (device, classes) = ("studio".to_owned(), classes.into());
-        self.host.devices.arm(Arming { device, session, classes, until });
+        self.host.devices.arm(Arming { device, session, classes, until, area: None });
     }
 
     fn act(&self, action: Action) -> BoxFuture<'_, Result<Outcome, DesktopError>> {

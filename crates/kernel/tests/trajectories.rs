@@ -49,7 +49,7 @@ impl Home {
     fn arm(&self) {
         let until = self.host.ports.clock.now() + Duration::from_mins(15);
         let (device, session, classes) = ("studio".into(), Some(self.session), Class::ALL.to_vec());
-        self.host.devices.arm(Arming { device, session, classes, until });
+        self.host.devices.arm(Arming { device, session, classes, until, area: None });
     }
 
     /// A click into a field and two words, by hand.

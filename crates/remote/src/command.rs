@@ -6,7 +6,7 @@ use kernel::desktop::{DesktopError, Order};
 use serde_json::{Map, Value};
 
 use self::frames::{AfterFrame, Command};
-use crate::fields::SEED;
+use crate::{fields::SEED, hello::Lent};
 
 /// What is put before everything that is wrong with a frame.
 pub const PREFIX: &str = "Invalid command format: ";
@@ -26,7 +26,7 @@ pub enum Request {
         extended: bool,
         device: Option<String>,
         /// Whether somebody may drive us now, as far as the hub says.
-        armed: bool,
+        lent: Lent,
     },
     Nothing,
     Do(Box<Order>),
@@ -53,8 +53,8 @@ pub fn parse(frame: &str) -> Parsed {
         Some("handshake_ack") => {
             let text = |name: &str| frame.get(name).and_then(Value::as_str).map(str::to_owned);
             let extended = text("protocol").is_some();
-            let armed = frame.get("armed").and_then(Value::as_bool).unwrap_or(false);
-            let request = Request::Acknowledged { extended, device: text("device"), armed };
+            let (device, lent) = (text("device"), Lent::read(&frame));
+            let request = Request::Acknowledged { extended, device, lent };
             return Parsed { id: None, result: Ok(request) };
         }
         Some("pong") => return Parsed { id: None, result: Ok(Request::Nothing) },

@@ -1,5 +1,6 @@
 //! How hub and device introduce themselves, and what a device says of itself unasked.
 
+use jiff::Timestamp;
 use kernel::desktop::{Info, Pause, State};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -44,12 +45,39 @@ pub fn acknowledged(now: i64, hello: &Hello) -> Value {
     frame
 }
 
-/// The same once more, with whether somebody may drive it now: whoever does not know the word hears
-/// nothing new.
-pub fn armed(now: i64, hello: &Hello, armed: bool) -> Value {
+/// The same once more, with until when somebody may drive it, if anybody may: whoever does not know
+/// the words hears nothing new.
+pub fn armed(now: i64, hello: &Hello, until: Option<Timestamp>) -> Value {
     let mut frame = acknowledged(now, hello);
-    frame["armed"] = armed.into();
+    frame["armed"] = until.is_some().into();
+    if let Some(until) = until {
+        frame["until"] = until.as_millisecond().into();
+    }
     frame
+}
+
+/// Whether somebody may drive a device, as its hub says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lent {
+    #[default]
+    No,
+    /// Until then, if it says that: an older one does not.
+    Until(Option<Timestamp>),
+}
+
+impl Lent {
+    /// What is not understood counts as not said.
+    pub fn read(frame: &Map<String, Value>) -> Self {
+        if frame.get("armed") == Some(&Value::Bool(true)) {
+            Self::Until(until(frame))
+        } else {
+            Self::No
+        }
+    }
+}
+
+fn until(frame: &Map<String, Value>) -> Option<Timestamp> {
+    Timestamp::from_millisecond(frame.get("until")?.as_i64()?).ok()
 }
 
 /// What a device has said of itself.
@@ -114,7 +142,7 @@ pub fn standing(state: &State, armed: bool) -> Value {
     let State { paused, until, keys, buttons, queue } = state;
     let held = Held { keys: keys.clone(), buttons: buttons.clone() };
     json!({
-        "type": "state", "armed": armed, "until": until.map(jiff::Timestamp::as_millisecond),
+        "type": "state", "armed": armed, "until": until.map(Timestamp::as_millisecond),
         "paused": paused.map(Pause::name), "held": held, "queue": queue,
     })
 }
@@ -126,10 +154,9 @@ pub fn stands(frame: &Map<String, Value>) -> State {
     let few = |names: Vec<String>| {
         names.into_iter().filter(|name| name.len() <= LONGEST).take(MOST_COMMANDS).collect()
     };
-    let until = get("until").as_i64();
     State {
         paused: get("paused").as_str().and_then(Pause::parse),
-        until: until.and_then(|until| jiff::Timestamp::from_millisecond(until).ok()),
+        until: until(frame),
         keys: few(held.keys),
         buttons: few(held.buttons),
         queue: get("queue").as_u64().and_then(|it| it.try_into().ok()).unwrap_or_default(),

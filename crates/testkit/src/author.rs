@@ -8,7 +8,7 @@ use kernel::{
         AppFact, AppRequest, Asked, BackReason, Cause, FailedReason, Inverse, Keep, Kind,
         OwnerReason, Response,
     },
-    desktop::{Class, Code, DesktopFact, Leave, Pause, Point},
+    desktop::{Class, Code, DesktopFact, Leave, Pause, Point, Rect},
     outputs::Embed,
     ports::{Batch, Clock as _},
     state::{State, SummedUp},
@@ -224,11 +224,13 @@ fn every_window_fact() -> Vec<Fact> {
     facts
 }
 
-fn every_desktop_fact() -> [DesktopFact; 5] {
+fn every_desktop_fact() -> [DesktopFact; 6] {
     let device = || "studio".to_owned();
     let until = Timestamp::UNIX_EPOCH;
+    let area = Some(Rect { x: 1, y: 2, w: 3, h: 4 });
     [
-        DesktopFact::Armed { device: device(), classes: Class::ALL.into(), until },
+        DesktopFact::Armed { device: device(), classes: Class::ALL.into(), until, area: None },
+        DesktopFact::Armed { device: device(), classes: Class::ALL.into(), until, area },
         DesktopFact::Disarmed { device: device(), why: "the owner".into() },
         DesktopFact::Paused { device: device(), why: Pause::Human },
         DesktopFact::HandedBack { device: device() },

@@ -1,7 +1,7 @@
 // Desktops as the page knows them: which there are, who may drive them, and what was done there.
 import { explain } from '../lib/explain';
 import * as requests from './requests';
-import type { Action, Device, Trajectory } from './wire';
+import type { Action, Device, Rect, Trajectory } from './wire';
 
 /** How much of what was done is kept at hand. */
 const MOST = 500;
@@ -39,6 +39,12 @@ export class Desktops {
   /** Until when a device may be driven. */
   until(device: Device): number {
     return Math.max(0, ...device.armings.map((it) => it.until).filter((it) => it > this.now));
+  }
+
+  /** The parts of its screen that may be touched; none where all of it may. */
+  parts(device: Device): Rect[] {
+    const regions = device.armings.filter((it) => it.until > this.now).map((it) => it.region);
+    return regions.every((it) => it !== undefined) ? regions : [];
   }
 
   event(event: DesktopEvent) {

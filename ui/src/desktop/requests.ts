@@ -1,12 +1,13 @@
 // The requests that desktops take.
 import { ask } from '../lib/api';
-import type { Action, Class, DesktopState, Replay, Trajectory } from './wire';
+import type { Action, Class, DesktopState, Rect, Replay, Trajectory } from './wire';
 
 export interface ArmWish {
   device: string;
   seconds: number;
   classes: Class[];
   session?: string;
+  region?: Rect;
 }
 
 export const state = () => ask<DesktopState>('GET', '/api/desktop');

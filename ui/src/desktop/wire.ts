@@ -15,6 +15,8 @@ export interface Arming {
   session?: string;
   until: number;
   classes: Class[];
+  /** The part of the screen that may be touched; all of it where it is absent. */
+  region?: Rect;
 }
 
 export interface Device {

@@ -4,10 +4,11 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{Json as Reply, extract::State};
 use kernel::{
-    desktop::{Arming, Class, Code, DesktopError, Pause},
+    desktop::{Arming, Class, Code, DesktopError, Pause, Rect},
     update::SessionId,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::{
@@ -30,6 +31,48 @@ pub struct ArmWish {
     seconds: Option<u64>,
     /// `look`, `point`, `type`, `act`, `clipboard`; the first three if absent.
     classes: Option<Vec<String>>,
+    /// The part of the screen that may be touched; all of it if absent. Pictures show everything.
+    #[schema(value_type = Option<Region>)]
+    region: Option<Map<String, Value>>,
+}
+
+/// A part of a screen, in its pixels.
+#[derive(Clone, Copy, Serialize, ToSchema)]
+pub struct Region {
+    x: u32,
+    y: u32,
+    #[schema(minimum = 1)]
+    w: u32,
+    #[schema(minimum = 1)]
+    h: u32,
+}
+
+impl From<Rect> for Region {
+    fn from(Rect { x, y, w, h }: Rect) -> Self {
+        Self { x, y, w, h }
+    }
+}
+
+impl Region {
+    fn read(mut wish: Map<String, Value>) -> Result<Rect, ApiError> {
+        let mut side = |name: &str, least: u32| {
+            let said = wish.remove(name).unwrap_or_default();
+            let side = said.as_u64().and_then(|it| u32::try_from(it).ok());
+            side.filter(|it| *it >= least).ok_or_else(|| {
+                let most = u32::MAX;
+                let expected = format!("a whole number from {least} to {most}");
+                ApiError::bad_request(format!("region.{name} must be {expected}, not {said}"))
+            })
+        };
+        let rect = Rect { x: side("x", 0)?, y: side("y", 0)?, w: side("w", 1)?, h: side("h", 1)? };
+        match wish.keys().next() {
+            None => Ok(rect),
+            Some(name) => {
+                let text = format!("region holds `{name}`; expected x, y, w and h alone");
+                Err(ApiError::bad_request(text))
+            }
+        }
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -40,6 +83,8 @@ pub struct ArmState {
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<i64>,
     classes: Vec<&'static str>,
+    /// The parts of the screen that may be touched; empty if something is lent for all of it.
+    regions: Vec<Region>,
     /// Why it does nothing until it is handed back.
     paused: Option<&'static str>,
     /// What is different on this device from what one would expect, told when it is armed.
@@ -69,13 +114,14 @@ pub async fn arm(
     }
     let classes =
         wish.classes.map_or_else(|| Ok(vec![Class::Look, Class::Point, Class::Type]), read)?;
+    let area = wish.region.map(Region::read).transpose()?;
     let session = wish.session.as_deref().map(|text| {
         let id = SessionId::parse(text).filter(|id| app.host.roster.get(*id).is_some());
         id.ok_or_else(|| ApiError::no_session(text))
     });
     let until = app.hub.now() + Duration::from_secs(seconds);
     let session = session.transpose()?;
-    app.host.arm(Arming { device: device.clone(), session, classes, until }).await?;
+    app.host.arm(Arming { device: device.clone(), session, classes, until, area }).await?;
     let caution = caution(&app, &device).await;
     Ok(Reply(ArmState { caution, ..state(&app, device, session) }))
 }
@@ -177,6 +223,7 @@ fn state(app: &App, device: String, session: Option<SessionId>) -> ArmState {
         armed: until.is_some(),
         until,
         classes: classes.into_iter().map(Class::name).collect(),
+        regions: devices.parts(&device, session).into_iter().map(Region::from).collect(),
         paused: devices.paused(&device).map(Pause::name),
         caution: None,
         device,

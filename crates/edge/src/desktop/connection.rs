@@ -119,11 +119,11 @@ impl Connection {
                 self.pending.insert(id, reply);
                 self.out.push(Value::Object(frame).to_string().into());
             }
-            Wish::Armed(armed) => {
+            Wish::Armed(until) => {
                 let Some(mut hello) = self.hello.clone() else { return };
                 hello.device = self.place.as_ref().map(|(_, place)| place.name().to_owned());
                 let now = self.hub.now().as_millisecond();
-                self.out.push(hello::armed(now, &hello, armed).to_string().into());
+                self.out.push(hello::armed(now, &hello, until).to_string().into());
             }
             Wish::Forget { id } => {
                 let was_pending = self.pending.remove(&id).is_some();

@@ -12,7 +12,10 @@ use remote::hello::is_name;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::passes::{PassError, Scope};
+use super::{
+    arming::Region,
+    passes::{PassError, Scope},
+};
 use crate::{
     App,
     caco::Iso,
@@ -52,6 +55,8 @@ pub struct Standing {
     until: Option<i64>,
     /// What it is armed for: `look`, `point`, `type`, `act`, `clipboard`.
     classes: Vec<&'static str>,
+    /// The parts of its screen that it is armed for; empty if something is lent for all of it.
+    regions: Vec<Region>,
     /// Why it does nothing until it is handed back: `human`, `corner`, `panic` or `owner`.
     paused: Option<&'static str>,
     /// How many commands wait.
@@ -112,6 +117,7 @@ pub async fn standing(app: &App, devices: &Devices, name: String) -> Option<Stan
         armed: until.is_some(),
         until,
         classes: classes.into_iter().map(kernel::desktop::Class::name).collect(),
+        regions: devices.parts(&name, None).into_iter().map(Region::from).collect(),
         paused: devices.paused(&name).map(Pause::name),
         queue: here + desktop.states().borrow().queue,
         backend: info.backend,

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -13,6 +13,7 @@ use futures::{
     FutureExt as _,
     future::{self, BoxFuture},
 };
+use jiff::Timestamp;
 use kernel::desktop::{
     Action, After, Desktop, DesktopError, Devices, Format, Info, Order, Outcome, Pixels, Shot,
     State, Waiting,
@@ -48,8 +49,8 @@ pub enum Wish {
     Forget {
         id: String,
     },
-    /// Somebody may drive it now, or no longer.
-    Armed(bool),
+    /// Somebody may drive it until then, or nobody any more.
+    Armed(Option<Timestamp>),
 }
 
 pub struct Remote {
@@ -64,7 +65,7 @@ pub struct Remote {
     looking: Mutex<()>,
     waiting: AtomicUsize,
     /// What it was told last.
-    armed: AtomicBool,
+    lent: watch::Sender<Option<Timestamp>>,
 }
 
 impl Remote {
@@ -77,8 +78,8 @@ impl Remote {
     ) -> Self {
         let (turn, looking) = (Mutex::default(), Mutex::default());
         let waiting = AtomicUsize::new(0);
-        let armed = AtomicBool::new(false);
-        Self { name, hello, devices, wishes, states, turn, looking, waiting, armed }
+        let lent = watch::Sender::default();
+        Self { name, hello, devices, wishes, states, turn, looking, waiting, lent }
     }
 
     /// How many orders wait here, besides those that wait on the device.
@@ -250,10 +251,11 @@ impl Desktop for Remote {
         if self.hello.is_extended { POLL } else { POLL * 2 }
     }
 
-    fn indicate(&self, armed: bool) {
-        if self.hello.is_extended && self.armed.swap(armed, Ordering::Relaxed) != armed {
+    fn lend(&self, until: Option<Timestamp>) {
+        let is_news = |told: &mut Option<Timestamp>| std::mem::replace(told, until) != until;
+        if self.hello.is_extended && self.lent.send_if_modified(is_news) {
             // A socket that is gone has nobody to tell.
-            self.wishes.send(Wish::Armed(armed)).ok();
+            self.wishes.send(Wish::Armed(until)).ok();
         }
     }
 

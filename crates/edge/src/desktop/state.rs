@@ -13,6 +13,7 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{
+    arming::Region,
     list::{Standing, standing},
     viewer,
 };
@@ -62,6 +63,9 @@ struct DesktopArming {
     session: Option<String>,
     until: i64,
     classes: Vec<&'static str>,
+    /// The part of the screen that may be touched; all of it if it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<Region>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -104,11 +108,12 @@ async fn device(app: &App, name: String, since: i64) -> Option<DesktopDevice> {
     })
 }
 
-fn arming(Arming { session, classes, until, .. }: Arming) -> DesktopArming {
+fn arming(Arming { session, classes, until, area, .. }: Arming) -> DesktopArming {
     DesktopArming {
         session: session.map(|session| session.to_string()),
         until: until.as_millisecond(),
         classes: classes.into_iter().map(Class::name).collect(),
+        region: area.map(Region::from),
     }
 }
 

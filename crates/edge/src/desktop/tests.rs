@@ -73,7 +73,9 @@ impl Device {
         assert_eq!(ack["device"], device_name);
         let classes = Class::ALL.to_vec();
         let until = hub.now() + Duration::from_hours(1);
-        hub.devices().arm(Arming { device: name.to_owned(), session: None, classes, until });
+        let device_name = name.to_owned();
+        let arming = Arming { device: device_name, session: None, classes, until, area: None };
+        hub.devices().arm(arming);
         device
     }
 
@@ -391,19 +393,24 @@ async fn a_name_that_belongs_to_a_key_cannot_be_taken_with_another() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_device_of_ours_is_told_when_it_may_be_driven_so_that_it_can_show_it() {
+async fn a_device_of_ours_is_told_until_when_it_may_be_driven_so_that_it_can_show_it() {
     let hub = hub();
     let (mut ours, mut plain) = (Device::ours(&hub, "a").await, Device::plain(&hub, "b").await);
-    for armed in [true, false] {
+    let after = |seconds| Some(hub.now() + Duration::from_secs(seconds));
+    // Longer and shorter are news, the same once more is not.
+    for until in [after(900), after(1800), after(60), None] {
         for name in ["a", "a", "b"] {
-            hub.devices().get(name).unwrap().indicate(armed);
+            hub.devices().get(name).unwrap().lend(until);
         }
         let told = ours.told().await;
-        let expected = json!({
+        let mut expected = json!({
             "type": "handshake_ack", "server": "cloudflare-worker", "name": "megaron",
             "timestamp": hub.now().as_millisecond(), "protocol": "1.1", "device": "a",
-            "armed": armed,
+            "armed": until.is_some(),
         });
+        if let Some(until) = until {
+            expected["until"] = until.as_millisecond().into();
+        }
         assert_eq!(told, expected);
     }
     assert!(ours.hears_nothing().await);

@@ -19,6 +19,7 @@ mod desktop_coerced;
 mod desktop_halting;
 mod desktop_names;
 mod desktop_original;
+mod desktop_region;
 mod desktop_screen;
 mod encrypted;
 mod escapes;

@@ -6,6 +6,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
+use jiff::Timestamp;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -128,8 +129,15 @@ fn a_device_and_its_hub_survive_the_death_of_the_other() {
 fn whoever_sits_at_a_device_reads_who_may_drive_it_and_who_has_it() {
     let (house, server, token) = hub();
     let mut device = house.connected(&server, &token);
-    house.arm(&server);
-    device.remark("armed until the hub ends it");
+    // Shorter and longer are told as well.
+    for seconds in [900, 60, 1800] {
+        let wish = json!({ "device": "studio", "seconds": seconds });
+        let (_, armed) = house.post(&server, "/api/desktop/arm", wish);
+        let until = Timestamp::from_millisecond(armed["until"].as_i64().unwrap()).unwrap();
+        let until = until.to_zoned(house.home.time_zone()).strftime("%H:%M:%S");
+        let line = format!("armed until {until}: this desktop may be used from there");
+        assert_eq!(device.remark("armed until "), line);
+    }
     let to = |x: u32| json!({ "type": "mouse_move", "x": x, "y": 0, "duration": 0 });
     let moved = house.post(&server, "/api/command", to(300));
     assert_eq!(moved.1["message"], "Moved mouse to (300, 0)", "{moved:?}");
@@ -146,6 +154,35 @@ fn whoever_sits_at_a_device_reads_who_may_drive_it_and_who_has_it() {
         assert_eq!(answer.0, 200, "{answer:?}");
         device.remark(words);
     }
+    device.signal(Signal::TERM);
+    assert_eq!(device.wait().code, Some(0));
+}
+
+#[test]
+fn a_part_of_a_real_screen_is_lent_and_the_pointer_stays_in_it() {
+    let (house, server, token) = hub();
+    let device = house.connected(&server, &token);
+    let region = json!({ "x": 100, "y": 100, "w": 200, "h": 100 });
+    let wish = json!({ "device": "studio", "region": region });
+    assert_eq!(house.post(&server, "/api/desktop/arm", wish).0, 200);
+    let ask = |wish: Value| house.post(&server, "/api/command", wish);
+    let outside = |place: &str| {
+        let only = "Desktop control is lent for a part of the screen only";
+        (403, json!(format!("{only}: {place}")))
+    };
+    let click = json!({ "type": "mouse_click", "button": "left" });
+    // A display begins with its pointer in the middle.
+    let (status, refused) = ask(click.clone());
+    assert_eq!((status, refused["error"].clone()), outside("(400, 300) lies outside"));
+    assert_eq!(house.moved(&server, 299, 199), (200, json!("Moved mouse to (299, 199)")));
+    assert_eq!(ask(click).0, 200);
+    assert_eq!(house.moved(&server, 300, 199), outside("(300, 199) lies outside"));
+    let (status, refused) = ask(json!({ "type": "mouse_move_by", "dx": 0, "dy": 1 }));
+    assert_eq!((status, refused["error"].clone()), outside("(299, 200) lies outside"));
+    let (status, refused) = ask(json!({ "type": "keyboard_input", "text": "a" }));
+    assert_eq!((status, refused["error"].clone()), outside("no window is in focus"));
+    let (_, at) = ask(json!({ "type": "get_mouse_position" }));
+    assert_eq!((&at["x"], &at["y"]), (&json!(299), &json!(199)));
     device.signal(Signal::TERM);
     assert_eq!(device.wait().code, Some(0));
 }

@@ -28,6 +28,11 @@ impl Home {
         Self { dir, zone: format!("Etc/GMT{:+}", hour - 12) }
     }
 
+    /// Where the programs that it runs believe to be.
+    pub fn time_zone(&self) -> TimeZone {
+        TimeZone::get(&self.zone).unwrap()
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }

@@ -51,7 +51,7 @@ impl Action {
         self.classes().iter().any(|class| *class != Class::Look)
     }
 
-    fn class(&self) -> Class {
+    pub(super) fn class(&self) -> Class {
         match self {
             Self::GetMousePosition
             | Self::Screenshot(_)

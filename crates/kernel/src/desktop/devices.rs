@@ -7,6 +7,7 @@ mod hands;
 mod lasting;
 mod pace;
 mod recent;
+mod region;
 mod stay;
 
 use std::{
@@ -16,7 +17,7 @@ use std::{
 
 use jiff::Timestamp;
 use tokio::{
-    sync::{broadcast, watch},
+    sync::{RwLock, broadcast, watch},
     time::Instant,
 };
 
@@ -80,6 +81,8 @@ struct Present {
     stopped: u64,
     /// From when on the next order fits the rate.
     free: Option<Instant>,
+    /// Held by whoever gives it input; alone by who is bound to a part of the screen.
+    turns: Arc<RwLock<()>>,
 }
 
 /// Why there is no such device.
@@ -140,7 +143,15 @@ impl Devices {
         let mut inner = self.inner();
         inner.stays += 1;
         let (stay, since) = (inner.stays, self.clock.now());
-        let present = Present { desktop, stay, since, paused: None, stopped: 0, free: None };
+        let present = Present {
+            desktop,
+            stay,
+            since,
+            paused: None,
+            stopped: 0,
+            free: None,
+            turns: Arc::default(),
+        };
         inner.present.insert(device.to_owned(), present);
         inner.lacking.remove(device);
         drop(inner);

@@ -75,9 +75,9 @@ impl Host {
             self.devices.time_is_over();
         }
         for (device, _) in self.devices.list() {
-            let armed = armings.iter().any(|arming| arming.device == device);
+            let lent = armings.iter().filter(|arming| arming.device == device);
             if let Some(desktop) = self.devices.get(&device) {
-                desktop.indicate(armed);
+                desktop.lend(lent.map(|arming| arming.until).max());
             }
         }
         armings
@@ -104,8 +104,9 @@ impl Host {
     pub async fn arm(&self, arming: Arming) -> Result<Arming, OpenError> {
         let arming = self.devices.arm(arming);
         let Some(session) = arming.session else { return Ok(arming) };
-        let Arming { device, classes, until, .. } = arming.clone();
-        let noted = self.note_desktop(session, DesktopFact::Armed { device, classes, until }).await;
+        let Arming { device, classes, until, area, .. } = arming.clone();
+        let fact = DesktopFact::Armed { device, classes, until, area };
+        let noted = self.note_desktop(session, fact).await;
         if noted.is_err() {
             // What is not on record does not hold.
             self.devices.disarm(&arming.device, arming.session);

@@ -1,5 +1,7 @@
 //! The parts of what can be asked of a desktop: points, buttons, directions, pictures.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -30,6 +32,14 @@ impl Rect {
     pub fn contains(self, Point { x, y }: Point) -> bool {
         let inside = |at: u32, from: u32, length: u32| at >= from && at - from < length;
         inside(x, self.x, self.w) && inside(y, self.y, self.h)
+    }
+}
+
+/// As a person reads it.
+impl fmt::Display for Rect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { x, y, w, h } = self;
+        write!(f, "{x}, {y}, {w} × {h}")
     }
 }
 

@@ -37,7 +37,7 @@ async fn a_client_sees_a_desktop_and_drives_it_once_it_is_armed() {
 
     let until = talk.host.ports.clock.now() + Duration::from_mins(15);
     let classes = vec![Class::Look, Class::Point];
-    let arming = Arming { device: "studio".into(), session: None, classes, until };
+    let arming = Arming { device: "studio".into(), session: None, classes, until, area: None };
     talk.host.arm(arming).await.unwrap();
     talk.call(2, "screenshot", json!({})).await;
     let shown = talk.answer(2).await;

@@ -146,13 +146,31 @@ fn what_the_reference_accepts_is_accepted() {
 fn greetings_are_heard_and_never_answered() {
     let greeted = |extended, device: Option<&str>| {
         let device = device.map(str::to_owned);
-        Parsed { id: None, result: Ok(Request::Acknowledged { extended, device, armed: false }) }
+        Parsed { id: None, result: Ok(Request::Acknowledged { extended, device, lent: Lent::No }) }
     };
     let plain =
         r#"{"type":"handshake_ack","server":"cloudflare-worker","timestamp":1,"commandId":"a"}"#;
     assert_eq!(parse(plain), greeted(false, None));
     let ours = r#"{"type":"handshake_ack","server":"x","protocol":"1.1","device":"studio"}"#;
     assert_eq!(parse(ours), greeted(true, Some("studio")));
+    let lent = |more: &str| {
+        let frame = format!(r#"{{"type":"handshake_ack","protocol":"1.1",{more}}}"#);
+        match parse(&frame).result {
+            Ok(Request::Acknowledged { lent, .. }) => lent,
+            other => panic!("{other:?}"),
+        }
+    };
+    let until = jiff::Timestamp::from_second(900).ok();
+    assert_eq!(lent(r#""armed":true,"until":900000"#), Lent::Until(until));
+    // An older hub says no time, and what is none is not taken for one.
+    for more in
+        [r#""armed":true"#, r#""armed":true,"until":"soon""#, r#""armed":true,"until":9e99"#]
+    {
+        assert_eq!(lent(more), Lent::Until(None), "{more}");
+    }
+    for more in [r#""armed":false,"until":900000"#, r#""armed":1"#, r#""until":900000"#] {
+        assert_eq!(lent(more), Lent::No, "{more}");
+    }
     let pong = parse(r#"{"type":"pong","commandId":"a"}"#);
     assert_eq!(pong, Parsed { id: None, result: Ok(Request::Nothing) });
 }

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     command::{Parsed, Request, parse},
-    hello,
+    hello::{self, Lent},
     reply::{Envelope, written},
 };
 
@@ -44,7 +44,7 @@ pub struct Engine {
     extended: bool,
     greeted: bool,
     /// Whether the hub says that somebody may drive us.
-    armed: bool,
+    lent: Lent,
     /// What whoever sits in front of us is shown of that.
     window: watch::Sender<Window>,
     /// What the hub calls us.
@@ -91,7 +91,7 @@ impl Engine {
             ends: leave.until,
             extended: false,
             greeted: false,
-            armed: false,
+            lent: Lent::No,
             window: watch::Sender::default(),
             name: None,
             waiting: VecDeque::new(),
@@ -137,10 +137,14 @@ impl Engine {
 
     /// Whoever sits in front of us sees when we may be driven.
     fn indicate(&self) {
-        let until = self.leave.until;
-        let window = match (self.greeted, self.is_open()) {
-            (true, true) if self.armed || until.is_some() => Window::Open { until },
-            (true, false) if until.is_some() => Window::Over,
+        let here = self.leave.until;
+        let window = match (self.greeted, self.is_open(), self.lent) {
+            // Whichever ends first.
+            (true, true, Lent::Until(there)) => {
+                Window::Open { until: here.into_iter().chain(there).min() }
+            }
+            (true, true, Lent::No) if here.is_some() => Window::Open { until: here },
+            (true, false, _) if here.is_some() => Window::Over,
             _ => Window::Closed,
         };
         self.desktop.indicate(matches!(window, Window::Open { .. }));
@@ -154,9 +158,9 @@ impl Engine {
         let mut asked = Asked { id, begun: Instant::now(), is_input: false };
         match result {
             Ok(Request::Nothing) => (),
-            Ok(Request::Acknowledged { extended, device, armed }) => {
+            Ok(Request::Acknowledged { extended, device, lent }) => {
                 (self.greeted, self.extended, self.name) = (true, extended, device);
-                self.armed = armed;
+                self.lent = lent;
                 self.indicate();
                 self.stood = None;
             }

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 pub enum Window {
     #[default]
     Closed,
-    /// Until then, where that was said at this machine; else until the hub ends it.
+    /// Until then, if that was said at this machine or by the hub; else until the hub ends it.
     Open { until: Option<Timestamp> },
     /// The time is over that was given at this machine.
     Over,

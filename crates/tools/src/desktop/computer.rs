@@ -201,4 +201,3 @@ fn title(step: &Map<String, Value>) -> String {
     };
     title.to_owned()
 }
-

@@ -98,11 +98,11 @@ impl Leaves {
             let name = format!("desktop:{}", class.name());
             ask(host, call, device, Wanted { name, title, args: args.clone() }).await?;
         }
-        // Whatever was armed while they thought about it, and no longer than that.
-        match host.devices.armed(device, Some(session)) {
-            Armed::Until(until, granted) if !missing.is_empty() => {
-                let classes = [granted, missing.clone()].concat();
-                let until = arm(host, session, device, classes, until).await?;
+        // Whatever was armed while they thought about it, for no longer and for no more of the screen.
+        match host.devices.arming(device, session) {
+            Some(arming) if !missing.is_empty() => {
+                let classes = [arming.classes.clone(), missing.clone()].concat();
+                let until = arm(host, Arming { session: Some(session), classes, ..arming }).await?;
                 self.agree(session, device, until, missing);
                 Ok(())
             }
@@ -149,7 +149,14 @@ async fn first(host: &Host, call: &Call, device: &str) -> Result<Vec<Class>, Str
     let args = json!({ "device": device, "minutes": minutes });
     ask(host, call, device, Wanted { name: "desktop".into(), title, args }).await?;
     let until = host.ports.clock.now().checked_add(WINDOW).map_err(|error| error.to_string())?;
-    arm(host, call.session.id(), device, USUAL.to_vec(), until).await?;
+    let arming = Arming {
+        device: device.to_owned(),
+        session: Some(call.session.id()),
+        classes: USUAL.to_vec(),
+        until,
+        area: None,
+    };
+    arm(host, arming).await?;
     Ok(USUAL.to_vec())
 }
 
@@ -169,13 +176,6 @@ async fn ask(host: &Host, call: &Call, device: &str, wanted: Wanted) -> Result<(
     leave.map(drop).map_err(|error| format!("Desktop control is not granted. {error}"))
 }
 
-async fn arm(
-    host: &Host,
-    session: SessionId,
-    device: &str,
-    classes: Vec<Class>,
-    until: Timestamp,
-) -> Result<Timestamp, String> {
-    let arming = Arming { device: device.to_owned(), session: Some(session), classes, until };
+async fn arm(host: &Host, arming: Arming) -> Result<Timestamp, String> {
     host.arm(arming).await.map(|arming| arming.until).map_err(|error| error.to_string())
 }

@@ -154,6 +154,7 @@ impl Home {
             session: Some(self.session),
             classes: classes.into(),
             until,
+            area: None,
         };
         self.host.arm(arming).await.unwrap();
     }

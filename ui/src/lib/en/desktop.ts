@@ -25,6 +25,7 @@ export const desktop = {
   states: {
     free: 'Nobody may use it but you.',
     armed: (time: string, who: string) => `${who} may use it for ${time} more.`,
+    armedWithin: (time: string, who: string, part: string) => `${who} may use ${part} for ${time} more.`,
     everybody: 'Every session',
     session: (title: string) => `“${title}”`,
     sessions: (count: number) => `${count} sessions`,
@@ -46,6 +47,15 @@ export const desktop = {
   whom: 'To whom',
   all: 'Every session',
   only: (title: string) => `Only “${title}”`,
+  where: 'Where',
+  wholeScreen: 'The whole screen',
+  somePart: 'A part',
+  somePartAbout: 'They touch nothing outside it, but pictures still show the whole screen.',
+  sides: { x: 'From the left', y: 'From the top', w: 'Width', h: 'Height' },
+  parts: (parts: { x: number; y: number; w: number; h: number }[]) =>
+    parts.length === 1 && parts[0]
+      ? `${parts[0].w} × ${parts[0].h} pixels at ${parts[0].x}, ${parts[0].y}`
+      : `${parts.length} parts of the screen`,
   what: 'What they may do',
   classes: {
     look: 'See the screen',

@@ -183,7 +183,8 @@ mod tests {
         let desktop = FakeDesktop::default();
         let _stay = devices.join("studio", Arc::new(desktop.clone()));
         let (device, classes) = ("studio".to_owned(), Class::ALL.to_vec());
-        devices.arm(Arming { device, session: None, classes, until: jiff::Timestamp::MAX });
+        let until = jiff::Timestamp::MAX;
+        devices.arm(Arming { device, session: None, classes, until, area: None });
         let (_drawn, seen) = watch::channel(0);
         let (_touched, touches) = watch::channel(());
         let (show, mut shown) = mpsc::channel(8);

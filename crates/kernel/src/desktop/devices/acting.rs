@@ -12,6 +12,7 @@ use tokio::{sync::broadcast, time::Instant};
 use super::{
     Action, Armed, Code, Desktop, DesktopError, Devices, News, Noted, Order, Outcome,
     lasting::{Lasting, Right},
+    region::{Begun, Turn},
 };
 use crate::{
     desktop::{Leave, Sight},
@@ -148,13 +149,17 @@ impl Devices {
         mut lasting: Lasting,
     ) -> Result<Outcome, DesktopError> {
         let stops = lasting.stops;
-        let doing = self.do_in_turn(right, desktop, order, stops);
+        let begun = Begun::default();
+        let doing = self.do_in_turn(right, desktop, order, stops, &begun);
         tokio::pin!(doing);
         loop {
             tokio::select! {
                 // Before anything else: what is let go by one that was stopped is for nobody.
                 biased;
-                Ok(()) = lasting.endings.changed() => self.still(right, stops)?,
+                Ok(()) = lasting.endings.changed() => {
+                    self.still(right, stops)?;
+                    self.still_within(right, &begun)?;
+                }
                 result = &mut doing => return result,
             }
         }
@@ -166,9 +171,11 @@ impl Devices {
         desktop: &dyn Desktop,
         order: Order,
         stops: u64,
+        begun: &Begun,
     ) -> Result<Outcome, DesktopError> {
         let Right { device, action, .. } = right;
-        let sight = self.wait(device, &order.id, self.turn(right)).await??;
+        let waited = self.wait(device, &order.id, self.turn(right, desktop, begun)).await?;
+        let (sight, _turn) = waited?;
         // All of that may have taken its time.
         self.still(right, stops)?;
         let outcome = desktop.act(order).await?;
@@ -177,7 +184,12 @@ impl Devices {
     }
 
     /// Returns when the device may be told, with what is seen where it will be done.
-    async fn turn(&self, right: Right<'_>) -> Result<Option<Sight>, DesktopError> {
+    async fn turn(
+        &self,
+        right: Right<'_>,
+        desktop: &dyn Desktop,
+        begun: &Begun,
+    ) -> Result<(Option<Sight>, Option<Turn>), DesktopError> {
         let Right { who, device, action, way } = right;
         if action.is_input() {
             if way == Way::Leave {
@@ -191,7 +203,12 @@ impl Devices {
         if let Some(session) = who.session {
             self.inner().last.insert(session, device.to_owned());
         }
-        Ok(self.witness(device, action).await)
+        let sight = self.witness(device, action).await;
+        let turn = match way {
+            Way::Leave if action.is_input() => Some(self.within(right, desktop, begun).await?),
+            Way::Leave | Way::Hands => None,
+        };
+        Ok((sight, turn))
     }
 
     pub(super) fn may(

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{Class, Devices, News};
-use crate::update::SessionId;
+use super::{Class, Devices, Inner, News};
+use crate::{desktop::Rect, update::SessionId};
 
 /// The longest time for which a device can be armed.
 pub const LONGEST: Duration = Duration::from_hours(8);
@@ -17,11 +17,13 @@ pub struct Arming {
     pub session: Option<SessionId>,
     pub classes: Vec<Class>,
     pub until: Timestamp,
+    /// The part of the screen that they may touch; all of it if none is named.
+    pub area: Option<Rect>,
 }
 
 impl Arming {
     /// Whether it is for this session; for the owner all are.
-    fn counts(&self, device: &str, session: Option<SessionId>) -> bool {
+    pub(super) fn counts(&self, device: &str, session: Option<SessionId>) -> bool {
         let is_theirs = session.is_none() || self.session.is_none() || self.session == session;
         self.device == device && is_theirs
     }
@@ -98,17 +100,35 @@ impl Devices {
     ) -> Option<Timestamp> {
         let (now, inner) = (self.clock.now(), self.inner());
         let lent = |class: &Class| {
-            let holding = inner.armings.iter().filter(|it| it.counts(device, session));
-            let lending = holding.filter(|it| now < it.until && it.classes.contains(class));
-            lending.map(|arming| arming.until).max()
+            inner.lending(now, device, session, *class).map(|arming| arming.until).max()
         };
         // The first that ends decides; one that is missing is the least of all.
         classes.iter().map(lent).min().flatten()
+    }
+
+    /// What a session goes by on a device: what was lent to it, else what was lent to all.
+    pub fn arming(&self, device: &str, session: SessionId) -> Option<Arming> {
+        let holding = self.armings().into_iter().filter(|it| it.counts(device, Some(session)));
+        holding.max_by_key(|arming| arming.session.is_some())
     }
 
     /// Everything that holds.
     pub fn armings(&self) -> Vec<Arming> {
         let now = self.clock.now();
         self.inner().armings.iter().filter(|arming| now < arming.until).cloned().collect()
+    }
+}
+
+impl Inner {
+    /// What holds at a time and lends this to a session, or to anybody for the owner.
+    pub(super) fn lending<'a>(
+        &'a self,
+        now: Timestamp,
+        device: &'a str,
+        session: Option<SessionId>,
+        class: Class,
+    ) -> impl Iterator<Item = &'a Arming> {
+        let holding = self.armings.iter().filter(move |it| it.counts(device, session));
+        holding.filter(move |it| now < it.until && it.classes.contains(&class))
     }
 }

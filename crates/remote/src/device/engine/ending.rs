@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use futures::stream::FuturesUnordered;
 use kernel::desktop::{Action, Desktop, DesktopError, Outcome};
 
-use super::{Asked, Engine, Waiting};
+use super::{Asked, Engine, Lent, Waiting};
 
 impl Engine {
     pub(super) fn cancel(&mut self, asked: &Asked, target: Option<&str>) {
@@ -65,7 +65,7 @@ impl Engine {
         }
         self.looks = FuturesUnordered::new();
         self.out.clear();
-        (self.greeted, self.extended, self.armed) = (false, false, false);
+        (self.greeted, self.extended, self.lent) = (false, false, Lent::No);
         self.indicate();
         (self.name, self.stood) = (None, None);
         release(self.desktop.as_ref()).await;

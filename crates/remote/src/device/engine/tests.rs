@@ -375,3 +375,25 @@ async fn it_shows_when_it_may_be_driven_and_no_longer_than_that() {
     // Whoever said so at this machine is shown it at any hub.
     assert!(Device::plain().desktop.is_lit());
 }
+
+#[tokio::test(start_paused = true)]
+async fn it_knows_until_when_from_a_hub_that_says_so_and_ends_with_whoever_ends_first() {
+    let at = |seconds| ManualClock::default().now() + std::time::Duration::from_secs(seconds);
+    let told = |until: Value| json!({ "type": "handshake_ack", "protocol": "1.1", "armed": true, "until": until });
+    let ms = |seconds| json!(at(seconds).as_millisecond());
+    for (here, said, shown) in [
+        (None, ms(900), Some(at(900))),
+        (None, Value::Null, None),
+        (Some(at(60)), ms(900), Some(at(60))),
+        (Some(at(3600)), ms(900), Some(at(900))),
+        (Some(at(3600)), Value::Null, Some(at(3600))),
+    ] {
+        let mut device = Device::new(Leave { until: here, view_only: false });
+        device.hear(told(said.clone()));
+        let window = *device.engine.window().borrow();
+        assert_eq!(window, Window::Open { until: shown }, "{here:?} {said}");
+        device.hear(told(ms(30)));
+        let window = *device.engine.window().borrow();
+        assert_eq!(window, Window::Open { until: Some(at(30)) }, "{here:?} {said}");
+    }
+}

@@ -79,6 +79,30 @@ async fn a_secret_is_in_no_question_and_in_nothing_that_comes_of_the_answer() {
 }
 
 #[tokio::test]
+async fn a_yes_is_for_the_part_of_the_screen_that_was_lent() {
+    let home = Home::new().await;
+    let part = Some(Rect { x: 0, y: 0, w: 800, h: 600 });
+    for session in [None, Some(home.session)] {
+        let until = home.host.ports.clock.now() + Duration::from_mins(15);
+        let (device, classes) = ("studio".to_owned(), USUAL.to_vec());
+        let arming = Arming { device, session, classes, until, area: part };
+        home.host.arm(arming.clone()).await.unwrap();
+        let reading = home.said("computer", json!({ "action": "clipboard_get" }));
+        let (read, _) = tokio::join!(reading, home.answer(ONCE));
+        read.unwrap();
+        let armings = home.host.devices.armings();
+        let theirs = armings.into_iter().find(|it| it.session == Some(home.session));
+        let classes = [&USUAL[..], &[Class::Clipboard]].concat();
+        let expected = Arming { session: Some(home.session), classes, ..arming };
+        assert_eq!(theirs, Some(expected));
+        let moved = home.said("mouse_move", point(900, 5)).await;
+        let refusal = "Desktop control is lent for a part of the screen only: (900, 5) lies outside; \
+                       expected one of: 0, 0, 800 × 600";
+        assert_eq!(moved, Err(refusal.to_owned()));
+    }
+}
+
+#[tokio::test]
 async fn a_no_is_a_no_and_is_asked_again() {
     let home = Home::new().await;
     home.arm(&USUAL).await;
