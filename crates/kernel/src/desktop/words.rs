@@ -190,8 +190,11 @@ impl Action {
     }
 }
 
-/// What is shown in the place of a secret.
+/// What is shown in the place of a secret, and stays when it is hidden again.
 pub fn hidden(text: &str) -> String {
+    if is_hidden(text) {
+        return text.to_owned();
+    }
     format!("[secret, {} chars]", text.chars().count())
 }
 

@@ -23,7 +23,7 @@ use kernel::{
     update::{Fact, Seq, SessionId},
 };
 use serde_json::{Value, json};
-use testkit::World;
+use testkit::{World, model::Script};
 use tokio::sync::watch;
 
 /// Where it says the pointer is, unless it was put elsewhere.
@@ -122,7 +122,12 @@ struct Home {
 
 impl Home {
     async fn new() -> Self {
-        let world = World::new([]);
+        Self::with([]).await
+    }
+
+    /// With a model that says these.
+    async fn with(said: impl IntoIterator<Item = Script>) -> Self {
+        let world = World::new(said);
         let host = Host::start(world.ports(), Settings::default()).await.unwrap();
         let session = host.create("/".as_ref(), "test", "").await.unwrap();
         let desktop = Arc::new(Pretended::default());
@@ -198,6 +203,19 @@ impl Home {
             _ => None,
         });
         facts.collect()
+    }
+
+    /// Everything on record, once the model has nothing more to say.
+    async fn ended(&self) -> Vec<Fact> {
+        let mut news = self.host.roster.listen();
+        loop {
+            let log = self.host.ports.log.read(self.session, Seq(0), 1000).await.unwrap();
+            let log: Vec<Fact> = log.into_iter().map(|entry| entry.fact).collect();
+            if log.iter().any(|fact| matches!(fact, Fact::TurnEnded(_))) {
+                return log;
+            }
+            news.recv().await.unwrap();
+        }
     }
 
     fn done(&self) -> Vec<Action> {

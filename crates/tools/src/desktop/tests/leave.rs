@@ -1,5 +1,11 @@
 //! What the person is asked before something is done, and how often.
 
+use kernel::{
+    desktop::Method,
+    update::{Message, WhenBusy},
+};
+use testkit::model::{call, text};
+
 use super::*;
 
 const NO: Decision = Decision::Deny { reason: None };
@@ -76,6 +82,40 @@ async fn a_secret_is_in_no_question_and_in_nothing_that_comes_of_the_answer() {
         let log = serde_json::to_string(&log).unwrap();
         assert!(log.contains("[secret, 8 chars]") && !log.contains("hunter2"), "{log}");
     }
+}
+
+#[tokio::test]
+async fn a_secret_that_a_model_types_is_not_kept_with_its_call_and_what_stands_for_it_is_not_typed()
+{
+    let typing = |text: &str| json!({ "action": "type", "text": text, "secret": true });
+    let (first, again) = (typing("hunter2"), typing("[secret, 7 chars]"));
+    let home = Home::with([
+        vec![call("1", "computer", first)],
+        vec![call("2", "computer", again.clone())],
+        vec![text("done")],
+    ])
+    .await;
+    home.arm(&USUAL).await;
+    let message = Message::from_user("log in");
+    home.host.post(home.session, message, WhenBusy::Refuse).await.unwrap();
+    let log = home.ended().await;
+    let calls: Vec<Value> = log
+        .iter()
+        .filter_map(|fact| match fact {
+            Fact::Answered(answer) => Some(answer.calls.iter().map(|call| call.args.clone())),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    assert_eq!(calls, [again.clone(), again]);
+    let told = serde_json::to_string(&log).unwrap();
+    assert!(!told.contains("hunter2"), "{told}");
+    let unknown = "what was secret is not kept: `text` only says how long it was; the secret itself \
+                   was expected";
+    assert!(told.contains(&format!("Keyboard input failed: {unknown}")), "{told}");
+    let text = "hunter2".to_owned();
+    let typed = Action::KeyboardType { text, method: Method::Auto, secret: true, delay_ms: 0 };
+    assert_eq!(home.done(), [typed]);
 }
 
 #[tokio::test]
