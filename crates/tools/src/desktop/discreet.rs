@@ -31,7 +31,7 @@ fn hide(value: &mut Value) -> bool {
             }
             hid
         }
-        Value::Array(items) => items.iter_mut().fold(false, |hid, item| hide(item) || hid),
+        Value::Array(items) => items.iter_mut().map(hide).filter(|hid| *hid).count() > 0,
         _ => false,
     }
 }
