@@ -6,18 +6,26 @@ use serde_json::{Value, json};
 use super::desktop::{Device, arm, key};
 use crate::common::{House, Socket, error};
 
+/// A device that begins and does not go on, and something for it to do.
+async fn holding(house: &House) -> (Device, Value) {
+    let key = key(house, "studio", "device").await;
+    let device = Device::connected(house, &key, "studio").await;
+    arm(house, "studio").await;
+    device.desktop.hold(true);
+    (device, json!({ "type": "mouse_click", "button": "left" }))
+}
+
+async fn one_works_and_one_waits(house: &House, device: &Device) {
+    device.desktop.begun(1).await;
+    while house.get("/api/status").await.1["devices"][0]["queue"] != 1 {}
+}
+
 #[tokio::test]
 async fn what_works_and_what_waits_when_a_desktop_is_stopped_was_stopped_by_the_user() {
     let house = House::new([]).await;
-    let key = key(&house, "studio", "device").await;
-    let device = Device::connected(&house, &key, "studio").await;
-    arm(&house, "studio").await;
-    device.desktop.hold(true);
-    let click = json!({ "type": "mouse_click", "button": "left" });
+    let (device, click) = holding(&house).await;
     let stopping = async {
-        device.desktop.begun(1).await;
-        let waits = async || house.get("/api/status").await.1["devices"][0]["queue"] == 1;
-        while !waits().await {}
+        one_works_and_one_waits(&house, &device).await;
         let stopped = house.post("/api/desktop/stop", json!({ "device": "studio" })).await;
         assert_eq!((stopped.0, &stopped.1["paused"]), (200, &json!("owner")));
         device.desktop.hold(false);
@@ -42,15 +50,9 @@ async fn what_works_and_what_waits_when_a_desktop_is_stopped_was_stopped_by_the_
 #[tokio::test]
 async fn a_cancel_ends_what_works_and_what_waits_and_only_that() {
     let house = House::new([]).await;
-    let key = key(&house, "studio", "device").await;
-    let device = Device::connected(&house, &key, "studio").await;
-    arm(&house, "studio").await;
-    device.desktop.hold(true);
-    let click = json!({ "type": "mouse_click", "button": "left" });
+    let (device, click) = holding(&house).await;
     let cancelling = async {
-        device.desktop.begun(1).await;
-        let waits = async || house.get("/api/status").await.1["devices"][0]["queue"] == 1;
-        while !waits().await {}
+        one_works_and_one_waits(&house, &device).await;
         let cancelled = house.post("/api/command", json!({ "type": "cancel" })).await;
         let said = json!({ "type": "success", "message": "Cancelled 2 commands" });
         assert_eq!(cancelled, (200, said));
