@@ -6,7 +6,7 @@ mod showing;
 pub mod states;
 pub mod writing;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::{
     back::{Back, END},
@@ -100,9 +100,10 @@ impl Newest {
     }
 }
 
-/// What is gathered on the way back, newest first.
+/// What is gathered of one call on the way back, newest first.
 #[derive(Default)]
 struct Gathered {
+    has_widget: bool,
     output: Option<Output>,
     shown: Option<Shown>,
     verdict: Option<Verdict>,
@@ -120,49 +121,59 @@ impl View {
         session: SessionId,
         call: &str,
     ) -> Result<Option<Self>, StoreError> {
-        let mut gathered = Gathered::default();
+        let mut views = Self::gather(log, session, 1, |id, _| id == call).await?;
+        Ok(views.pop())
+    }
+
+    /// The calls of a session that have or had widgets, the newest call first, and no more than so many.
+    pub async fn newest(
+        log: &dyn Log,
+        session: SessionId,
+        most: usize,
+    ) -> Result<Vec<Self>, StoreError> {
+        Self::gather(log, session, most, |_, gathered| gathered.has_widget).await
+    }
+
+    async fn gather(
+        log: &dyn Log,
+        session: SessionId,
+        most: usize,
+        is_wanted: impl Fn(&str, &Gathered) -> bool,
+    ) -> Result<Vec<Self>, StoreError> {
+        let mut gathered: HashMap<String, Gathered> = HashMap::new();
+        let mut views = Vec::new();
         let mut back = Back::from(log, session, END);
-        while let Some(entry) = back.next().await? {
+        while views.len() < most
+            && let Some(entry) = back.next().await?
+        {
             match entry.fact {
-                Fact::ToolReturned { call: of, output } if of == call => {
-                    gathered.output = Some(output);
+                Fact::ToolReturned { call, output } => {
+                    gathered.entry(call).or_default().output = Some(output);
                 }
-                Fact::Widget(fact) if fact.call() == call => gathered.take(entry.seq, *fact),
+                Fact::Widget(fact) => {
+                    let call = fact.call().to_owned();
+                    gathered.entry(call).or_default().take(entry.seq, *fact);
+                }
+                // All that there is of a call comes after it.
                 Fact::Answered(answer) => {
-                    let asked = answer.calls.into_iter().find(|request| request.id == call);
-                    if let Some(request) = asked {
-                        return Ok(Some(gathered.view(request, entry.seq)));
+                    for request in answer.calls.into_iter().rev() {
+                        let of_it = gathered.remove(&request.id).unwrap_or_default();
+                        if is_wanted(&request.id, &of_it) {
+                            views.push(of_it.view(request, entry.seq));
+                        }
                     }
                 }
                 _ => (),
             }
         }
-        Ok(None)
-    }
-
-    /// The calls of a session that have or had widgets, newest first, and no more than so many.
-    pub async fn calls(
-        log: &dyn Log,
-        session: SessionId,
-        most: usize,
-    ) -> Result<Vec<String>, StoreError> {
-        let mut calls: Vec<String> = Vec::new();
-        let mut back = Back::from(log, session, END);
-        while calls.len() < most
-            && let Some(entry) = back.next().await?
-        {
-            if let Fact::Widget(fact) = entry.fact
-                && !calls.iter().any(|known| known == fact.call())
-            {
-                calls.push(fact.call().to_owned());
-            }
-        }
-        Ok(calls)
+        views.truncate(most);
+        Ok(views)
     }
 }
 
 impl Gathered {
     fn take(&mut self, at: Seq, fact: WidgetFact) {
+        self.has_widget = true;
         match fact {
             WidgetFact::Shown(shown) => {
                 self.shown.get_or_insert(shown);

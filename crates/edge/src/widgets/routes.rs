@@ -187,7 +187,7 @@ struct Line {
     text: String,
 }
 
-/// Widgets of a session, the newest first
+/// Widgets of a session, the newest call first
 #[utoipa::path(get, path = "/api/sessions/{id}/widgets", tag = "mcp", params(SessionPath),
     responses((status = 200, body = Views), (status = 404, body = ErrorBody)))]
 pub async fn of_session(
@@ -197,10 +197,8 @@ pub async fn of_session(
     let session = there(&app, &id)?;
     let log = app.host.ports.log.as_ref();
     let mut views = Vec::new();
-    for call in views::View::calls(log, session, MOST).await? {
-        if let Some(view) = views::View::find(log, session, &call).await? {
-            views.push(told(&app, session, view).await?);
-        }
+    for view in views::View::newest(log, session, MOST).await? {
+        views.push(told(&app, session, view).await?);
     }
     Ok(Reply(Views { views }))
 }

@@ -7,11 +7,14 @@ use kernel::{
     question::{Decision, Scope},
     toolbox::{Caller, Deed, Risk},
     update::SessionId,
-    views::{pages::Pages, states::States},
+    views::{View, fact::WidgetFact, pages::Pages, states::States},
     widget::{Wants, WidgetPage},
 };
 use serde_json::json;
-use testkit::World;
+use testkit::{
+    TestTool, World,
+    model::{call, text},
+};
 use uuid::Uuid;
 
 use crate::support::*;
@@ -172,4 +175,38 @@ async fn what_a_view_keeps_for_itself_is_there_until_its_session_is_deleted() {
     host.delete(id).await.unwrap();
     assert_eq!(states.get(id, "a/b").await.unwrap(), None);
     assert_eq!(states.get(id, "other").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn views_are_told_by_their_calls_newest_first_whichever_of_them_did_something_last() {
+    let asks = |ids: &[&str]| ids.iter().map(|id| call(id, "look", json!({}))).collect();
+    let scripts = [asks(&["c1"]), asks(&["c2", "c3", "plain"]), vec![text("done")]];
+    let (host, id) = house(&World::new(scripts).tool(&TestTool::echo().named("look"))).await;
+    let mut heard = feed(&host, id).await;
+    say(&host, id, "look around").await;
+    until_turn_ends(&mut heard).await;
+    let logged = |call: &str| WidgetFact::Logged {
+        call: call.into(),
+        level: "info".into(),
+        text: format!("seen by {call}"),
+    };
+    for call in ["c3", "c2", "c1", "c2", "never asked for"] {
+        host.note_widgets(id, vec![logged(call)]).await.unwrap();
+    }
+    let log = host.ports.log.as_ref();
+    let told = async |most| {
+        let views = View::newest(log, id, most).await.unwrap();
+        views.into_iter().map(|view| (view.request.id, view.lines.len())).collect::<Vec<_>>()
+    };
+    let all = [("c3", 1), ("c2", 2), ("c1", 1)].map(|(id, lines)| (id.to_owned(), lines));
+    for most in [0, 1, 2, 3, 9] {
+        assert_eq!(told(most).await, all[..most.min(3)], "{most}");
+    }
+    for view in View::newest(log, id, 9).await.unwrap() {
+        let found = View::find(log, id, &view.request.id).await.unwrap();
+        assert_eq!(found, Some(view));
+    }
+    let plain = View::find(log, id, "plain").await.unwrap().unwrap();
+    assert_eq!((plain.shown, plain.lines, plain.output.is_some()), (None, vec![], true));
+    assert_eq!(View::find(log, id, "never asked for").await.unwrap(), None);
 }
