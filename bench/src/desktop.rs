@@ -73,7 +73,9 @@ async fn compare() -> anyhow::Result<Vec<Row>> {
     let cancelled = stopping::cancel(&local).await?;
     let taken = stopping::touch(&local, &floor).await?;
     let text = TEXT.repeat(10);
-    let typed = median(STARTS, async |_| act(Action::KeyboardInput { text: text.clone() }).await);
+    let typed = median(STARTS, async |_| {
+        act(Action::KeyboardInput { text: text.clone(), secret: false }).await
+    });
     let typed = typed.await? / f64::from(u32::try_from(text.len())?);
     let looked = median(LOOKS, async |_| Ok(local.glance(false).await.map(drop)?)).await?;
     let whole = Shot { max_edge: u32::MAX, cursor: false, format: Format::Png, ..Shot::default() };

@@ -236,7 +236,7 @@ async fn what_is_done_is_kept_with_its_leave_its_window_and_where_the_pointer_wa
     let until = home.host.devices.armings()[0].until;
     let who = Who { session: Some(home.session), caller: Caller::Model };
     let (deed, _) = home.host.drive(who.clone(), "studio", click().into()).await;
-    let asked = Action::KeyboardInput { text: "x".into() };
+    let asked = Action::KeyboardInput { text: "x".into(), secret: false };
     let (refused, _) = home.host.drive(who, "studio", asked.into()).await;
     home.host.take_over("studio").await.unwrap();
     let (own, _) = home.host.touch("studio", click().into()).await;
@@ -278,9 +278,11 @@ async fn a_secret_is_told_to_the_device_and_nobody_else() {
     };
     let to = Point { x: 1, y: 2 };
     let moved = Action::MouseMove { to, duration: 0.0 };
-    let actions = vec![moved, secret("correct horse")];
+    let seeds = |text: &str| Action::KeyboardInput { text: text.to_owned(), secret: true };
+    let actions = vec![moved, secret("correct horse"), seeds("horse")];
     let batch = Action::Batch { actions, stop_on_error: true };
-    for action in [secret("hunter2"), batch, secret("hunter2\0")] {
+    let wrong = [secret("hunter2\0"), seeds("hunter2\0")];
+    for action in [secret("hunter2"), seeds("hunter2"), batch].into_iter().chain(wrong) {
         let who = Who { session: Some(home.session), caller: Caller::Model };
         home.host.drive(who, "studio", action.into()).await.1.ok();
         let News::Acted(noted) = news.recv().await.unwrap() else { panic!() };
@@ -292,7 +294,7 @@ async fn a_secret_is_told_to_the_device_and_nobody_else() {
     let log = serde_json::to_string(&log).unwrap();
     assert!(log.contains("[secret, 7 chars]"), "{log}");
     assert!(!log.contains("hunter2") && !log.contains("horse"), "{log}");
-    assert_eq!(desktop.done.lock().unwrap().len(), 2);
+    assert_eq!(desktop.done.lock().unwrap().len(), 3);
 }
 
 #[tokio::test]

@@ -219,7 +219,7 @@ async fn what_a_person_types_themselves_is_told_to_the_device_and_nobody_else() 
     let batch = vec![typed("horse"), Action::Screenshot(Shot::default())];
     let actions = [
         typed("horse"),
-        Action::KeyboardInput { text: "horse".into() },
+        Action::KeyboardInput { text: "horse".into(), secret: false },
         Action::KeyCombo { keys: keys("h o r s e"), repeat: 1 },
         Action::KeyDown { key: keys("h") },
         Action::KeyboardCommand { keys: keys("kp_7") },

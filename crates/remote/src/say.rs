@@ -24,8 +24,10 @@ pub fn command(order: &Order, is_plain: bool) -> Result<Map<String, Value>, Desk
 
 fn framed(order: &Order, is_plain: bool) -> Map<String, Value> {
     let mut frame = flat(&order.action);
-    if is_plain && matches!(order.action, Action::Screenshot(_)) {
-        frame.retain(|name, _| name == "type");
+    match order.action {
+        Action::Screenshot(_) if is_plain => frame.retain(|name, _| name == "type"),
+        Action::KeyboardInput { .. } if is_plain => frame.retain(|name, _| name != "secret"),
+        _ => (),
     }
     if let Some(After { settle_ms, shot }) = &order.after {
         let after = json!({ "settle_ms": settle_ms, "screenshot": picture(shot) });
@@ -41,14 +43,15 @@ fn flat(action: &Action) -> Map<String, Value> {
     let mut frame = Map::from_iter([("type".to_owned(), action.kind().into())]);
     frame.extend(action.arguments());
     match action {
-        Action::KeyboardType { text, .. } => {
-            frame.insert("text".to_owned(), text.as_str().into());
-        }
         Action::Batch { actions, .. } => {
             let actions = actions.iter().map(|action| Value::Object(flat(action)));
             frame.insert("actions".to_owned(), actions.collect());
         }
-        _ => (),
+        _ => {
+            if let Some(text) = action.secret() {
+                frame.insert("text".to_owned(), text.into());
+            }
+        }
     }
     frame
 }
@@ -96,6 +99,11 @@ mod tests {
         assert_eq!(alone["text"], "swordfish");
         let batch = Action::Batch { actions: vec![secret("swordfish")], stop_on_error: true };
         assert_eq!(written(&batch.into())["actions"][0]["text"], "swordfish");
+        let seeds = Action::KeyboardInput { text: "swordfish".to_owned(), secret: true }.into();
+        let mut frame = json!({ "type": "keyboard_input", "text": "swordfish", "secret": true });
+        assert_eq!(written(&seeds), frame);
+        frame.as_object_mut().unwrap().remove("secret");
+        assert_eq!(Value::Object(command(&seeds, true).unwrap()), frame);
     }
 
     #[test]

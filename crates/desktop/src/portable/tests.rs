@@ -151,7 +151,7 @@ async fn the_pointer_of_other_platforms_goes_where_it_is_told_and_presses() {
 async fn keys_and_text_of_other_platforms_arrive_and_nothing_stays_down() {
     let stage = Stage::set();
     let text = "Hello, World! 123".to_owned();
-    stage.done(Action::KeyboardInput { text: text.clone() }).await;
+    stage.done(Action::KeyboardInput { text: text.clone(), secret: false }).await;
     let down = |symbol: u32| move |seen: &Seen| *seen == Seen::KeyDown(symbol);
     let typed = stage.seen(text.len(), |seen| match seen {
         // Without the modifiers that are held for them.
@@ -162,7 +162,7 @@ async fn keys_and_text_of_other_platforms_arrive_and_nothing_stays_down() {
     let keys = Chords::parse("return").unwrap();
     stage.done(Action::KeyboardCommand { keys }).await;
     assert_eq!(stage.seen(1, down(0xff0d)), [Seen::KeyDown(0xff0d)]);
-    stage.done(Action::KeyboardInput { text: "\r\n\t".into() }).await;
+    stage.done(Action::KeyboardInput { text: "\r\n\t".into(), secret: false }).await;
     let seen = stage.seen(2, |seen| matches!(seen, Seen::KeyDown(_)));
     assert_eq!(seen, [Seen::KeyDown(0xff0d), Seen::KeyDown(0xff09)]);
     let key = || Chords::parse("shift").unwrap();

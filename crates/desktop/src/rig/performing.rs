@@ -73,7 +73,7 @@ impl Performer {
             Action::MouseDown { button, at } => self.button_down(*button, *at)?,
             Action::MouseUp { button, at } => self.button_up(*button, *at)?,
             Action::MouseDrag(drag) => self.drag(drag, stop)?,
-            Action::KeyboardInput { text } => self.hands.text(text, Duration::ZERO, stop)?,
+            Action::KeyboardInput { text, .. } => self.hands.text(text, Duration::ZERO, stop)?,
             Action::KeyboardType { text, method: how, delay_ms, .. } => {
                 if *how == Method::Paste {
                     return Err(lacking("text is typed here, and not pasted"));

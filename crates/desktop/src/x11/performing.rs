@@ -103,7 +103,7 @@ impl Performer {
             Action::MouseDown { button, at } => self.button_down(*button, *at)?,
             Action::MouseUp { button, at } => self.button_up(*button, *at)?,
             Action::MouseDrag(drag) => hands.drag(drag, stop)?,
-            Action::KeyboardInput { text } => {
+            Action::KeyboardInput { text, .. } => {
                 hands.type_text(text, Method::Auto, NO_DELAY, stop)?;
             }
             Action::KeyboardType { text, method, delay_ms, .. } => {

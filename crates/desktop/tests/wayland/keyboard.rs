@@ -31,16 +31,16 @@ async fn any_text_arrives_as_it_was_written() {
         "mixed é漢A1 and back again é漢A1",
     ];
     for text in texts {
-        let said = stage.done(Action::KeyboardInput { text: text.to_owned() }).await;
+        let said = stage.done(Action::KeyboardInput { text: text.to_owned(), secret: false }).await;
         assert_eq!(said, format!("Typed: {text}"));
         assert_eq!(terminal.read(text.len()), text);
     }
     // Every letter of Europe, one after another.
     let letters: String = ('\u{a0}'..='\u{52f}').collect();
-    stage.done(Action::KeyboardInput { text: letters.clone() }).await;
+    stage.done(Action::KeyboardInput { text: letters.clone(), secret: false }).await;
     assert_eq!(terminal.read(letters.len()), letters);
     let text = "one\ntwo\r\nthree\rfour\tend".to_owned();
-    stage.done(Action::KeyboardInput { text }).await;
+    stage.done(Action::KeyboardInput { text, secret: false }).await;
     assert_eq!(terminal.read(22), "one\rtwo\rthree\rfour\tend");
 }
 
@@ -61,14 +61,17 @@ async fn text_is_typed_whatever_is_locked_and_what_cannot_be_is_refused_whole() 
     assert_eq!(terminal.read(6), "Abc é");
     stage.done(combo("caps_lock")).await;
     for text in ["a\0b", &"x".repeat(20_001)] {
-        let error = stage.act(Action::KeyboardInput { text: text.to_owned() }).await.unwrap_err();
+        let error = stage
+            .act(Action::KeyboardInput { text: text.to_owned(), secret: false })
+            .await
+            .unwrap_err();
         assert_eq!(error.code, Code::TextUnsupported, "{error}");
     }
     let error = stage.act(typing("pasted", Method::Paste)).await;
     let text = "Keyboard input failed: text is typed here, and not pasted";
     assert_eq!(error, Err(DesktopError::new(Code::Unsupported, text)));
     // Of what was refused nothing arrived.
-    stage.done(Action::KeyboardInput { text: "end".into() }).await;
+    stage.done(Action::KeyboardInput { text: "end".into(), secret: false }).await;
     assert_eq!(terminal.read(3), "end");
     stage.done(combo("ctrl+c")).await;
     stage.done(combo("alt+x")).await;

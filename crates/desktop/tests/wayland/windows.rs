@@ -9,7 +9,7 @@ use crate::{
 };
 
 fn typed(text: &str) -> Action {
-    Action::KeyboardInput { text: text.into() }
+    Action::KeyboardInput { text: text.into(), secret: false }
 }
 
 #[tokio::test]

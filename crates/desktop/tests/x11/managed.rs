@@ -66,7 +66,7 @@ async fn are_driven(stage: &Stage) {
         let focused: Vec<u32> = windows.iter().filter(|it| it.focused).map(|it| it.id).collect();
         assert_eq!(focused, [pane.id]);
     }
-    stage.done(Action::KeyboardInput { text: "into the first".into() }).await;
+    stage.done(Action::KeyboardInput { text: "into the first".into(), secret: false }).await;
     assert_eq!(terminal.read(14), "into the first");
 
     let moved = Action::WindowMove { id: second.id, x: Some(700), y: Some(300), w: None, h: None };

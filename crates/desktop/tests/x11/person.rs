@@ -77,7 +77,7 @@ async fn the_corner_and_the_chord_stop_us_too_but_not_what_we_do_ourselves() {
     stage.local.hand_back().await.unwrap();
     stage.done(Action::MouseMove { to: Point { x: 0, y: 0 }, duration: 0.05 }).await;
     let text = "hello".to_owned();
-    stage.done(Action::KeyboardInput { text }).await;
+    stage.done(Action::KeyboardInput { text, secret: false }).await;
     assert_eq!(stage.local.states().borrow().paused, None);
     assert_eq!(witness.pointer(), (0, 0));
 }

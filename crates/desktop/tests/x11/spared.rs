@@ -51,7 +51,7 @@ async fn a_window_that_keeps_passwords_is_neither_clicked_nor_typed_into() {
     let drag =
         Drag { path: vec![BESIDE, WITHIN], button: Button::Left, duration: 0.0, modifiers: vec![] };
     refused(stage.act(Action::MouseDrag(drag)).await);
-    refused(stage.act(Action::KeyboardInput { text: "x".into() }).await);
+    refused(stage.act(Action::KeyboardInput { text: "x".into(), secret: false }).await);
     let keys = Chords::parse("ctrl+c").unwrap();
     refused(stage.act(Action::KeyCombo { keys, repeat: 1 }).await);
     refused(stage.act(Action::WindowClose { id: vault.window }).await);

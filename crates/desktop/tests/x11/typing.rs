@@ -22,7 +22,7 @@ const MIXED: &str = "Zy é€ß漢ñ {[~ שלום 👩‍👧 ^`";
 const RUNS: usize = 100;
 
 async fn type_exactly(stage: &Stage, terminal: &mut Terminal, text: &str) {
-    let said = stage.done(Action::KeyboardInput { text: text.to_owned() }).await;
+    let said = stage.done(Action::KeyboardInput { text: text.to_owned(), secret: false }).await;
     assert_eq!(said, format!("Typed: {text}"));
     assert_eq!(terminal.read(text.len()), text);
 }
@@ -142,7 +142,7 @@ async fn ends_of_lines_are_one_key_and_a_layout_may_change_between_texts() {
     let stage = Stage::set();
     let mut terminal = stage.terminal().await;
     let text = "a\nb\r\nc\rd\te\\n".to_owned();
-    stage.done(Action::KeyboardInput { text }).await;
+    stage.done(Action::KeyboardInput { text, secret: false }).await;
     assert_eq!(terminal.read(11), "a\rb\rc\rd\te\\n");
     for layout in ["de", "us", "fr"] {
         stage.layout(layout);
@@ -159,12 +159,15 @@ async fn what_cannot_be_typed_whole_is_not_begun() {
         ("x\u{1b}[A".to_owned(), "the control character U+001B cannot be typed"),
         ("a".repeat(20_001), "the text has 20001 characters; at most 20000 are typed"),
     ] {
-        let error = stage.act(Action::KeyboardInput { text }).await.unwrap_err();
+        let error = stage.act(Action::KeyboardInput { text, secret: false }).await.unwrap_err();
         assert_eq!(error.text, format!("Keyboard input failed: {complaint}"));
         assert_eq!(error.code, Code::TextUnsupported);
     }
     assert_eq!(witness.seen(), []);
-    assert_eq!(stage.done(Action::KeyboardInput { text: String::new() }).await, "Typed: ");
+    assert_eq!(
+        stage.done(Action::KeyboardInput { text: String::new(), secret: false }).await,
+        "Typed: "
+    );
     assert_eq!(witness.seen(), []);
 }
 
@@ -230,7 +233,7 @@ async fn a_picture_that_follows_what_was_typed_shows_it() {
         while grown < 3 {
             let order = Order {
                 after: Some(After { settle_ms: 5000, shot }),
-                ..Action::KeyboardInput { text: "#".into() }.into()
+                ..Action::KeyboardInput { text: "#".into(), secret: false }.into()
             };
             let Ok(Outcome::Done(done)) = stage.local.act(order).await else { panic!() };
             let now = dark(&done.picture.unwrap());

@@ -166,6 +166,12 @@ async fn a_client_that_knows_nothing_of_us_is_driven_in_its_own_words() {
             json!({ "type": "keyboard_input", "text": "hi" }),
             says("Typed: hi"),
         ),
+        // It repeats what it typed, and nobody else does.
+        (
+            json!({ "type": "keyboard_input", "text": "pi", "secret": true }),
+            json!({ "type": "keyboard_input", "text": "pi" }),
+            says("Typed: [secret, 2 chars]"),
+        ),
         (
             json!({ "type": "keyboard_command", "command": "return" }),
             json!({ "type": "keyboard_command", "command": "return" }),

@@ -41,8 +41,10 @@ pub enum Action {
         intensity: u32,
     },
     GetMousePosition,
+    /// What is secret is shown nowhere.
     KeyboardInput {
         text: String,
+        secret: bool,
     },
     KeyboardCommand {
         keys: Chords,
@@ -90,7 +92,6 @@ pub enum Action {
     KeyUp {
         key: Chords,
     },
-    /// What is secret is shown nowhere.
     KeyboardType {
         text: String,
         method: Method,
@@ -221,11 +222,11 @@ impl Action {
             }
             Self::KeyDown { key } | Self::KeyUp { key } => single(key),
             // Whoever reads what is on record, after a restart or in an answer of their own, knows no more.
-            Self::KeyboardType { text, secret: true, .. } if is_hidden(text) => {
+            _ if self.secret().is_some_and(is_hidden) => {
                 let what = "what was secret is not kept: `text` only says how long it was";
                 Err(DesktopError::bad(format!("{what}; the secret itself was expected")))
             }
-            Self::KeyboardInput { text } => writable(text),
+            Self::KeyboardInput { text, .. } => writable(text),
             Self::KeyboardType { text, delay_ms, .. } => {
                 at_most("delay_ms", *delay_ms, LONGEST_PAUSE)?;
                 writable(text)

@@ -73,7 +73,7 @@ impl Action {
                 pointed(modifiers)
             }
             Self::MouseDrag(drag) => pointed(&drag.modifiers),
-            Self::KeyboardInput { text } | Self::KeyboardType { text, .. } => {
+            Self::KeyboardInput { text, .. } | Self::KeyboardType { text, .. } => {
                 if text.contains(['\n', '\r']) { Class::Act } else { Class::Type }
             }
             Self::KeyboardCommand { keys }

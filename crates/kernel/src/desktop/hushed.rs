@@ -28,7 +28,7 @@ impl Action {
     /// The same without what was typed, which is told nobody when a person did it themselves.
     pub(super) fn untyped(mut self) -> Self {
         match &mut self {
-            Self::KeyboardInput { text } | Self::ClipboardSet { text } => *text = hidden(text),
+            Self::KeyboardInput { text, .. } | Self::ClipboardSet { text } => *text = hidden(text),
             Self::KeyboardType { secret, .. } => *secret = true,
             Self::Batch { actions, .. } => {
                 *actions = actions.drain(..).map(Self::untyped).collect();
@@ -87,19 +87,18 @@ impl Action {
                 let each = actions.iter().zip(results);
                 Ok(Outcome::Batch(each.map(|(action, result)| action.silenced(result)).collect()))
             }
-            (Self::KeyboardType { text, secret: true, .. }, result)
-                if text.chars().count() >= SHORTEST =>
-            {
-                let silence = |said: String| said.replace(text.as_str(), &hidden(text));
-                match result {
-                    Ok(Outcome::Done(mut done)) => {
-                        done.message = silence(done.message);
-                        Ok(Outcome::Done(done))
-                    }
-                    Err(error) => Err(DesktopError { text: silence(error.text), ..error }),
-                    result => result,
-                }
+            // In our own words: a device of the seed repeats what it typed.
+            (_, Ok(Outcome::Done(mut done))) if self.secret().is_some() => {
+                done.message = self.done(done.at);
+                Ok(Outcome::Done(done))
             }
+            (_, Err(error)) => match self.secret() {
+                Some(secret) if secret.chars().count() >= SHORTEST => {
+                    let text = error.text.replace(secret, &hidden(secret));
+                    Err(DesktopError { text, ..error })
+                }
+                _ => Err(error),
+            },
             (_, result) => result,
         }
     }

@@ -62,7 +62,8 @@ impl Action {
             Self::MouseScroll { direction, intensity } => {
                 format!("Scrolled {} with intensity {intensity}", direction.name())
             }
-            Self::KeyboardInput { text } => format!("Typed: {text}"),
+            Self::KeyboardInput { text, secret: true } => format!("Typed: {}", hidden(text)),
+            Self::KeyboardInput { text, .. } => format!("Typed: {text}"),
             Self::KeyboardCommand { keys } => format!("Executed keyboard command: {}", keys.spoken),
             Self::MouseClickAt { button, count, .. } => {
                 let clicked = match count {
@@ -123,7 +124,12 @@ impl Action {
             Self::MouseScroll { direction, intensity } => {
                 json!({ "direction": direction.name(), "intensity": intensity })
             }
-            Self::KeyboardInput { text } | Self::ClipboardSet { text } => json!({ "text": text }),
+            Self::KeyboardInput { text, secret: true } => {
+                json!({ "text": hidden(text), "secret": true })
+            }
+            Self::KeyboardInput { text, .. } | Self::ClipboardSet { text } => {
+                json!({ "text": text })
+            }
             Self::KeyboardCommand { keys } => json!({ "command": keys.spoken }),
             Self::MouseMoveBy { dx, dy, duration } => {
                 json!({ "dx": dx, "dy": dy, "duration": duration })
@@ -183,9 +189,17 @@ impl Action {
     /// Whether something in it may be shown nowhere.
     pub fn is_secret(&self) -> bool {
         match self {
-            Self::KeyboardType { secret, .. } => *secret,
             Self::Batch { actions, .. } => actions.iter().any(Self::is_secret),
-            _ => false,
+            _ => self.secret().is_some(),
+        }
+    }
+
+    /// What may be shown nowhere; a batch is asked step by step.
+    pub fn secret(&self) -> Option<&str> {
+        match self {
+            Self::KeyboardInput { text, secret: true }
+            | Self::KeyboardType { text, secret: true, .. } => Some(text),
+            _ => None,
         }
     }
 }

@@ -157,7 +157,7 @@ pub fn click_at(x: u32, y: u32, modifiers: &[Modifier]) -> Action {
 }
 
 pub fn text() -> Action {
-    Action::KeyboardInput { text: "a".into() }
+    Action::KeyboardInput { text: "a".into(), secret: false }
 }
 
 pub fn batch(actions: Vec<Action>, stop_on_error: bool) -> Action {

@@ -32,6 +32,8 @@ pub enum Command {
     },
     KeyboardInput {
         text: String,
+        #[serde(default)]
+        secret: bool,
     },
     KeyboardCommand {
         command: String,
@@ -217,7 +219,7 @@ impl Command {
             Self::MouseScroll { direction, intensity } => {
                 Action::MouseScroll { direction: Direction::parse(&direction)?, intensity }
             }
-            Self::KeyboardInput { text } => Action::KeyboardInput { text },
+            Self::KeyboardInput { text, secret } => Action::KeyboardInput { text, secret },
             Self::KeyboardCommand { command } => {
                 named(Keys::Spoken(command), |keys| Action::KeyboardCommand { keys })?
             }

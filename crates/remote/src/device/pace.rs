@@ -43,7 +43,7 @@ fn cost(action: &Action) -> Duration {
     let one = Duration::from_secs(1) / RATE;
     match action {
         Action::Batch { actions, .. } => actions.iter().map(cost).sum(),
-        Action::KeyboardInput { text } | Action::KeyboardType { text, .. } => {
+        Action::KeyboardInput { text, .. } | Action::KeyboardType { text, .. } => {
             let count = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
             one.max(Duration::from_secs(1).saturating_mul(count) / CHARACTERS)
         }
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn a_long_text_takes_its_time() {
         let (mut pace, now) = (Pace::default(), Instant::now());
-        let text = Action::KeyboardInput { text: "x".repeat(20_000) };
+        let text = Action::KeyboardInput { text: "x".repeat(20_000), secret: false };
         assert_eq!(pace.fit(&text, now).unwrap(), now);
         assert!(pace.fit(&CLICK, now + Duration::from_secs(8)).is_err());
         assert!(pace.fit(&Action::GetMousePosition, now).is_ok());

@@ -75,9 +75,8 @@ fn hidden(text: &str, action: &Action) -> String {
 
 fn secrets(action: &Action) -> Vec<&str> {
     match action {
-        Action::KeyboardType { text, secret: true, .. } => vec![text],
         Action::Batch { actions, .. } => actions.iter().flat_map(secrets).collect(),
-        _ => Vec::new(),
+        _ => action.secret().into_iter().collect(),
     }
 }
 

@@ -67,7 +67,7 @@ async fn what_is_done_is_said(desktop: &dyn Desktop) {
             Action::MouseScroll { direction: Direction::Up, intensity: 2 },
             "Scrolled up with intensity 2",
         ),
-        (Action::KeyboardInput { text: "hi".into() }, "Typed: hi"),
+        (Action::KeyboardInput { text: "hi".into(), secret: false }, "Typed: hi"),
         (Action::KeyboardCommand { keys: shift() }, "Executed keyboard command: shift"),
         (Action::KeyCombo { keys: keys(), repeat: 1 }, "Pressed ctrl+shift+t"),
         (Action::KeyDown { key: shift() }, "Pressed shift"),
@@ -92,7 +92,7 @@ async fn what_is_done_is_said(desktop: &dyn Desktop) {
 
 async fn what_is_wrong_is_refused_and_changes_nothing(desktop: &dyn Desktop) {
     let many = Action::Batch { actions: vec![to(1, 2); 25], stop_on_error: true };
-    let long = Action::KeyboardInput { text: "a\0".into() };
+    let long = Action::KeyboardInput { text: "a\0".into(), secret: false };
     for (action, code) in [
         (to(1920, 300), Code::OutOfBounds),
         (to(0, 4_000_000_000), Code::OutOfBounds),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
-use super::given::Gesture;
+use super::{discreet::is_secret, given::Gesture};
 use crate::typed::shorten;
 
 /// What a model wrote there, for a line that a person reads.
@@ -100,13 +100,18 @@ seed!(GetMousePosition, "get_mouse_position", |_| "Looking where the pointer is"
 #[expect(dead_code, reason = "for its schema")]
 pub struct KeyboardInput {
     text: String,
+    /// That the text is shown and kept nowhere. You will not be shown it again either.
+    secret: Option<bool>,
     /// Whether to show the screen afterwards.
     show: Option<bool>,
     /// Which machine; the one you used last, or the only one, if absent.
     device: Option<String>,
 }
 
-seed!(KeyboardInput, "keyboard_input", |given| format!("Typing {}", written(given, "text", 60)));
+seed!(KeyboardInput, "keyboard_input", |given| match is_secret(given) {
+    true => "Typing a secret".to_owned(),
+    false => format!("Typing {}", written(given, "text", 60)),
+});
 
 /// Presses a key by its name, such as `return`, `tab`, `escape`, `page_up`, `F5`, or several
 /// together, such as `ctrl+s`.

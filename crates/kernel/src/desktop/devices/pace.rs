@@ -41,7 +41,7 @@ fn cost(action: &Action) -> Duration {
     let one = Duration::from_secs(1) / RATE;
     match action {
         Action::Batch { actions, .. } => actions.iter().map(cost).sum(),
-        Action::KeyboardInput { text } | Action::KeyboardType { text, .. } => {
+        Action::KeyboardInput { text, .. } | Action::KeyboardType { text, .. } => {
             let count = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
             one.max(Duration::from_secs(1) * count / CHARACTERS)
         }

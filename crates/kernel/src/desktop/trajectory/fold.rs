@@ -189,8 +189,8 @@ fn place_of(action: &Action, place: Option<Point>) -> Option<Motion> {
         | Action::MouseScrollAt { direction, intensity, .. } => {
             Motion::Scroll { at: place?, direction: *direction, steps: *intensity }
         }
-        Action::KeyboardType { secret: true, .. } => Motion::TypeSecret,
-        Action::KeyboardInput { text } | Action::KeyboardType { text, .. } => {
+        action if action.secret().is_some() => Motion::TypeSecret,
+        Action::KeyboardInput { text, .. } | Action::KeyboardType { text, .. } => {
             Motion::Type { text: text.clone() }
         }
         Action::KeyboardCommand { keys } => Motion::Press { keys: keys.spoken.clone(), repeat: 1 },

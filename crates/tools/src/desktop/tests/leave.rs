@@ -87,11 +87,23 @@ async fn a_secret_is_in_no_question_and_in_nothing_that_comes_of_the_answer() {
 #[tokio::test]
 async fn a_secret_that_a_model_types_is_not_kept_with_its_call_and_what_stands_for_it_is_not_typed()
 {
-    let typing = |text: &str| json!({ "action": "type", "text": text, "secret": true });
+    let text = "hunter2".to_owned();
+    let typed = Action::KeyboardType { text, method: Method::Auto, secret: true, delay_ms: 0 };
+    secret_typed("computer", json!({ "action": "type" }), typed).await;
+    let typed = Action::KeyboardInput { text: "hunter2".to_owned(), secret: true };
+    secret_typed("keyboard_input", json!({}), typed).await;
+}
+
+async fn secret_typed(tool: &str, mut args: Value, typed: Action) {
+    let mut typing = |text: &str| {
+        args["secret"] = true.into();
+        args["text"] = text.into();
+        args.clone()
+    };
     let (first, again) = (typing("hunter2"), typing("[secret, 7 chars]"));
     let home = Home::with([
-        vec![call("1", "computer", first)],
-        vec![call("2", "computer", again.clone())],
+        vec![call("1", tool, first)],
+        vec![call("2", tool, again.clone())],
         vec![text("done")],
     ])
     .await;
@@ -113,8 +125,6 @@ async fn a_secret_that_a_model_types_is_not_kept_with_its_call_and_what_stands_f
     let unknown = "what was secret is not kept: `text` only says how long it was; the secret itself \
                    was expected";
     assert!(told.contains(&format!("Keyboard input failed: {unknown}")), "{told}");
-    let text = "hunter2".to_owned();
-    let typed = Action::KeyboardType { text, method: Method::Auto, secret: true, delay_ms: 0 };
     assert_eq!(home.done(), [typed]);
 }
 
