@@ -5,9 +5,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
-import { binary } from './server.mjs';
+import { binary, firstLines } from './server.mjs';
 import { eventually, launch, visit } from './visit.mjs';
 
 const peers = join(dirname(binary), '..', 'peers', 'node_modules', '@modelcontextprotocol');
@@ -78,9 +77,10 @@ test('what cannot be done is said, with a code of its own', async () => {
 
 test('the widget of a tool is opened from the command line', async () => {
   const child = spawn(binary, ['widget', '--no-open', '--data-dir', home, ...example], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit');
   const browser = await launch();
   try {
-    const [address] = await once(createInterface({ input: child.stdout }), 'line');
+    const [address] = await firstLines(child, 1);
     const context = await browser.newContext();
     const guest = await visit(context, address);
     // The page that logs in has no picture, which the browser looks for.
@@ -93,5 +93,5 @@ test('the widget of a tool is opened from the command line', async () => {
     await browser.close();
     child.kill('SIGTERM');
   }
-  assert.deepEqual(await once(child, 'exit'), [0, null]);
+  assert.deepEqual(await ended, [0, null]);
 });

@@ -119,11 +119,12 @@ export class Server {
 }
 
 /**
+ * What a program says first, unless it ends before that.
  * @param {import('node:child_process').ChildProcess} child
  * @param {number} count
  * @returns {Promise<string[]>}
  */
-function firstLines(child, count) {
+export function firstLines(child, count) {
   return new Promise((accept, reject) => {
     /** @type {string[]} */
     const lines = [];
