@@ -36,6 +36,14 @@ impl Coerced {
         }
         notes
     }
+
+    /// The arguments within a place; what was done to them is told as done there.
+    fn takes(&mut self, place: &str, within: Self) -> Map<String, Value> {
+        let at = |name: &str| format!("{place}.{name}");
+        self.adjusted.extend(within.adjusted.into_iter().map(|(name, it)| (at(&name), it)));
+        self.ignored.extend(within.ignored.iter().map(|name| at(name)));
+        within.arguments
+    }
 }
 
 /// A command by any of its names, which may be one that models have learnt elsewhere: its name here,
@@ -49,16 +57,17 @@ pub fn understood(kind: &str, given: &Map<String, Value>) -> Result<(String, Coe
 
 /// Of commands that are not known nothing is known, so that they are left as they are.
 pub fn coerce(kind: &str, given: &Map<String, Value>) -> Result<Coerced, String> {
+    let mut arguments = given.clone();
+    arguments.retain(|name, _| !is_envelope(name));
+    match fields(kind) {
+        Some(fields) => fit(&fields, &arguments),
+        None => Ok(Coerced { arguments, ..Coerced::default() }),
+    }
+}
+
+fn fit(fields: &[Field], given: &Map<String, Value>) -> Result<Coerced, String> {
     let mut coerced = Coerced::default();
-    let Some(fields) = fields(kind) else {
-        coerced.arguments.clone_from(given);
-        strip(&mut coerced.arguments);
-        return Ok(coerced);
-    };
     for (name, value) in given {
-        if is_envelope(name) {
-            continue;
-        }
         let Some(field) = fields.iter().find(|field| field.name == name) else {
             coerced.ignored.push(name.clone());
             continue;
@@ -72,6 +81,12 @@ pub fn coerce(kind: &str, given: &Map<String, Value>) -> Result<Coerced, String>
         if let (Kind::Area, Value::Object(area)) = (field.kind, value) {
             let unknown = area.keys().filter(|side| !SIDES.contains(&side.as_str()));
             coerced.ignored.extend(unknown.map(|side| format!("{name}.{side}")));
+        }
+        if let (Some(parts), Value::Object(given)) = (field.kind.parts(), value) {
+            let within = fit(&parts, given).map_err(|error| format!("{name}: {error}"))?;
+            let within = coerced.takes(name, within);
+            coerced.arguments.insert(name.clone(), Value::Object(within));
+            continue;
         }
         if field.kind == Kind::Actions {
             let actions = batch(&converted, &mut coerced)?;
@@ -95,10 +110,6 @@ fn is_envelope(name: &str) -> bool {
     matches!(name, "type" | "commandId")
 }
 
-fn strip(arguments: &mut Map<String, Value>) {
-    arguments.retain(|name, _| !is_envelope(name));
-}
-
 /// Each action of a batch on its own, with what was done to it under its place.
 fn batch(actions: &Value, whole: &mut Coerced) -> Result<Value, String> {
     let Value::Array(actions) = actions else { return Ok(actions.clone()) };
@@ -108,14 +119,12 @@ fn batch(actions: &Value, whole: &mut Coerced) -> Result<Value, String> {
             converted.push(action.clone());
             continue;
         };
-        let at = |name: &str| format!("actions[{index}].{name}");
-        let one = understood(kind, given).map_err(|error| format!("actions[{index}]: {error}"));
+        let place = format!("actions[{index}]");
+        let one = understood(kind, given).map_err(|error| format!("{place}: {error}"));
         let (kind, one) = one?;
         let mut action = Map::from_iter([("type".to_owned(), kind.into())]);
-        action.extend(one.arguments);
+        action.extend(whole.takes(&place, one));
         converted.push(Value::Object(action));
-        whole.adjusted.extend(one.adjusted.into_iter().map(|(name, it)| (at(&name), it)));
-        whole.ignored.extend(one.ignored.iter().map(|name| at(name)));
     }
     Ok(Value::Array(converted))
 }
@@ -141,7 +150,7 @@ fn convert(field: &Field, value: &Value) -> Result<Option<(Value, bool)>, String
         },
         Kind::Points => return points(value).map(Some),
         Kind::Area => return area(value).map(Some),
-        Kind::Any | Kind::Actions => value.clone(),
+        Kind::Any | Kind::After | Kind::Shot | Kind::Actions => value.clone(),
     };
     let is_other = is_other(value, &converted);
     Ok(Some((converted, is_other)))

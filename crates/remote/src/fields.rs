@@ -25,8 +25,11 @@ pub enum Kind {
     Points,
     /// A part of the screen.
     Area,
-    /// Something with parts, which is left as it is.
+    /// Whatever it is, it is left so.
     Any,
+    /// What shall be shown afterwards, and how that picture shall be.
+    After,
+    Shot,
     /// Commands, each with fields of its own.
     Actions,
 }
@@ -35,7 +38,22 @@ impl Kind {
     pub fn is_number(self) -> bool {
         match self {
             Self::Coordinate | Self::Count { .. } | Self::Offset | Self::Seconds { .. } => true,
-            Self::Text | Self::Points | Self::Area | Self::Any | Self::Actions => false,
+            Self::Text
+            | Self::Points
+            | Self::Area
+            | Self::Any
+            | Self::After
+            | Self::Shot
+            | Self::Actions => false,
+        }
+    }
+
+    /// What may be said within it; `None` where that is nothing to go into.
+    pub fn parts(self) -> Option<Vec<Field>> {
+        match self {
+            Self::After => Some(vec![may("settle_ms", COUNT), may("screenshot", Self::Shot)]),
+            Self::Shot => fields("screenshot"),
+            _ => None,
         }
     }
 }
@@ -68,7 +86,7 @@ const fn may(name: &'static str, kind: Kind) -> Field {
     Field { name, kind, required: false }
 }
 
-const AFTER: Field = may("after", Kind::Any);
+const AFTER: Field = may("after", Kind::After);
 const PICTURE: [Field; 5] = [
     may("display", COUNT),
     may("max_edge", COUNT),

@@ -221,6 +221,16 @@ fn the_numbers_within_points_and_areas_are_treated_like_others() {
         assert_eq!(seen.arguments["region"], area);
         assert_eq!(seen.ignored, ["region.width", "region.z", "z"]);
     }
+    let after =
+        json!({ "settle_ms": "300", "screenshot": { "region": more, "zoom": 2 }, "wait": 1 });
+    let moved = given("mouse_move", json!({ "x": 1, "y": 2, "after": after })).unwrap();
+    let shown = json!({ "settle_ms": 300, "screenshot": { "region": area } });
+    assert_eq!(moved.arguments["after"], shown);
+    let unknown = ["screenshot.region.width", "screenshot.region.z", "screenshot.zoom", "wait"];
+    assert_eq!(moved.ignored, unknown.map(|name| format!("after.{name}")));
+    let narrow = json!({ "button": "left", "after": { "screenshot": { "region": [5, 5, 5, 9] } } });
+    let error = "after: screenshot: region must be [left, top, right, bottom]";
+    assert_eq!(given("mouse_click", narrow), Err(error.to_owned()));
     for (region, error) in [
         (json!([5, 5, 5, 9]), "region must be [left, top, right, bottom]"),
         (json!([1, 2, 3]), "region must be [left, top, right, bottom]"),

@@ -108,9 +108,11 @@ pub struct KeyboardInput {
     device: Option<String>,
 }
 
-seed!(KeyboardInput, "keyboard_input", |given| match is_secret(given) {
-    true => "Typing a secret".to_owned(),
-    false => format!("Typing {}", written(given, "text", 60)),
+seed!(KeyboardInput, "keyboard_input", |given| {
+    if is_secret(given) {
+        return "Typing a secret".to_owned();
+    }
+    format!("Typing {}", written(given, "text", 60))
 });
 
 /// Presses a key by its name, such as `return`, `tab`, `escape`, `page_up`, `F5`, or several
