@@ -22,8 +22,10 @@ afterEach(async () => {
   assert.deepEqual(complaints, [], 'the console complained');
 });
 
-async function come(options = {}) {
+/** @param {(context: import('playwright-core').BrowserContext) => Promise<unknown>} prepare */
+async function come(options = {}, prepare = async () => {}) {
   context = await browser.newContext({ storageState: remembered, viewport: { width: 1280, height: 800 }, ...options });
+  await prepare(context);
   guest = await visit(context, server.url);
   await guest.connected();
 }
@@ -65,6 +67,24 @@ async function open() {
   await guest.page.keyboard.press('Enter');
   await dialog().waitFor();
 }
+
+// The first of all, while there is nothing yet.
+test('nothing is said to have happened before that is known', async () => {
+  /** @type {() => void} */
+  let answer = () => {};
+  const asked = new Promise((resolve) => (answer = () => resolve(undefined)));
+  await come({}, (context) =>
+    context.route('**/api/schedule', async (route) => {
+      await asked;
+      await route.continue();
+    }),
+  );
+  assert.equal(await bell().getAttribute('aria-label'), 'What is new');
+  await bell().click();
+  await dialog().getByRole('status').getByText('Asking what is new…').waitFor();
+  answer();
+  await dialog().getByText('Nothing has happened that you have not seen.').waitFor();
+});
 
 for (const look of looks) {
   test(`answers, questions and failures are listed, ${look.name}`, async () => {

@@ -27,10 +27,11 @@ export class Inbox {
   notes = $state.raw<Note[]>([]);
   /** What whoever cannot see the page should hear. */
   spoken = $state('');
+  /** Whether it was told once what waits. */
+  listed = $state(false);
 
   private running = false;
   private again = false;
-  private listed = false;
   private settled = new Set<string>();
   /** Those this page is answering: their end is no news here. */
   private answering = new Set<string>();

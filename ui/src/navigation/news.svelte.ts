@@ -11,7 +11,8 @@ const SOON = 500;
 
 export class News {
   private memory = $state.raw<Memory>(read(localStorage.getItem(KEY)));
-  private schedules = $state.raw<Schedule[]>([]);
+  /** Undefined until the server was asked. */
+  private schedules = $state.raw<Schedule[]>();
   private waiting: ReturnType<typeof setTimeout> | undefined;
 
   questions = $derived.by(() => this.hall.inbox.waiting);
@@ -20,7 +21,9 @@ export class News {
     return roster.sessions.filter((it) => it.isUnobserved && !(it.sessionId === current && view === 'chat'));
   });
   plans = $derived(this.memory.ended);
-  failures = $derived(failures(this.schedules, this.memory.seen));
+  failures = $derived(failures(this.schedules ?? [], this.memory.seen));
+  /** Until all was asked for, there may be more than is counted. */
+  isKnown = $derived.by(() => this.hall.roster.listed && this.hall.inbox.listed && this.schedules !== undefined);
   count = $derived(this.questions.length + this.answers.length + this.plans.length + this.failures.length);
 
   constructor(private hall: Hall) {}

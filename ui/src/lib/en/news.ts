@@ -1,7 +1,11 @@
 // What happened while the person was away.
 export const news = {
   heading: 'What is new',
-  open: (count: number) => (count === 0 ? 'What is new: nothing' : `What is new: ${count}`),
+  open: (count: number, isKnown: boolean) => {
+    if (count > 0) return `What is new: ${count}`;
+    return isKnown ? 'What is new: nothing' : 'What is new';
+  },
+  looking: 'Asking what is new…',
   none: 'Nothing has happened that you have not seen.',
   noneAbout: 'Answers, questions, plans that came to an end and schedules that failed are listed here.',
   groups: {
