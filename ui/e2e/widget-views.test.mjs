@@ -41,7 +41,12 @@ async function enter(path = '') {
 
 const insideOf = (widget) => widget.locator('iframe').contentFrame();
 const frameOf = async (widget) => (await widget.locator('iframe').elementHandle()).contentFrame();
-const press = (widget, name) => insideOf(widget).getByRole('button', { name }).click();
+/** Only a view that was greeted may ask for anything. */
+const greeted = (widget) => insideOf(widget).getByText(/^greeted by /).waitFor();
+const press = async (widget, name) => {
+  await greeted(widget);
+  await insideOf(widget).getByRole('button', { name }).click();
+};
 
 /** What a view was answered, once it was. */
 const answer = (widget, id) =>
@@ -63,6 +68,8 @@ test('what one view may do while it is shown, another of the same widget is aske
   model.will({ calls: [{ name: 'desk', args: {} }, { name: 'desk', args: {} }] }, 'Two of them.');
   await guest.ask('Two desks, please.');
   await eventually(async () => assert.equal(await widgets.count(), 2));
+  // Until then the other may still grow, and move this one away.
+  await greeted(other);
   await press(one, 'Stamp');
   await asked.getByRole('button', { name: 'For longer' }).click();
   const reach = asked.getByRole('radio', { name: /^For this widget, while it is shown/ });
